@@ -13,7 +13,7 @@ from kanecore cimport (
 )
 
 cdef enum:
-    PATIENCE = 16384        # rows between two questions whether Ctrl-C was pressed
+    PATIENCE = 16384        # rows between two checks for Ctrl-C
 
 cdef enum:      # in place of the number of a kernel
     ANY = -1
@@ -57,8 +57,8 @@ cdef extern from *:
     bint all_finite(const double *values, Py_ssize_t n) noexcept nogil
 
 
-cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
-    """Pointer to the number n places after ``a``; each number has ``item`` bytes."""
+cdef inline double *shifted(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
+    """Address of the number n places after ``a``; each number has ``item`` bytes."""
     return <double *>(<char *>a + n * item)
 
 
@@ -150,11 +150,11 @@ cdef class Libraries:
     cdef const kc_model *table
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef const kc_lanes *lanes              # for several states at once; NULL until such a library is open
-    cdef kc_lane_kernel *lane_kernels[N_KERNELS]    # NULL where no open library holds one
+    cdef kc_lane_kernel *lane_kernels[N_KERNELS]    # NULL if no open library has one
     cdef bint lanes_asked[N_KERNELS]        # whether a library for several states was looked for
-    cdef dict missing                       # why there is no kernel, by its name, as the open libraries say
+    cdef dict missing                       # reasons why there is no kernel, by its name, from the open libraries
     cdef Py_ssize_t n_lane_work
-    cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
+    cdef readonly Py_ssize_t rows_for_lanes     # least number of rows of a batch for which such a library is opened
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of calls with one state, with the GIL held
     cdef double *state                      # of such: [q, u, z, udot, lambda, ...]

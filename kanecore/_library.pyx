@@ -14,8 +14,8 @@ The parts, each built on those above it:
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 ====================  ====================================================================================
 
-A `Block` never changes, so any holder of a reference may read it without the GIL, whatever other threads set
-meanwhile.  Libraries are never closed; code lives as long as its model.
+A `Block` is immutable, so any owner of a reference may read it without the GIL, even if other threads set values.
+Libraries are never closed; code lives as long as its model.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ ABI_VERSION = KC_ABI_VERSION
 
 
 def cpu_level():
-    """The x86-64 level of this processor, of those that prebuilt models are compiled for: 4, 3 or 1."""
+    """The x86-64 level of this processor, among the levels of prebuilt models: 4, 3 or 1."""
     return kc_cpu_level()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cython: language_level=3, embedsignature=True, embedsignature.format=clinic, binding=False, auto_pickle=False
-"""Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
+"""Models called from C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
 
 ====================  ====================================================================================
 `_inputs.pxi`           `Inputs` of a run

@@ -9,8 +9,8 @@ cdef enum:      # the operands of a kernel
 cdef enum:
     MOST_AXES = 64          # of any array of NumPy
     ALIGNMENT = 64          # bytes: for the widest lanes
-    PARTS_OF_A_THREAD = 4   # so that a thread that begins late, or is slow, does less
-    ROWS_OF_A_PART = 512    # at least: fewer take little more time than to begin a part
+    PARTS_OF_A_THREAD = 4   # so that a late or slow thread does less
+    ROWS_OF_A_PART = 512    # at least; fewer take little more time than the start of a part
 
 cdef struct Arguments:      # of a kernel, for one state
     double t

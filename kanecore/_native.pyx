@@ -2,7 +2,7 @@
 # cython: language_level=3, embedsignature=True, auto_pickle=False
 """Compiled models, called through the one C table of kanecore.h.  No mathematics here.
 
-This part of the extension is what runs in every call, so it alone is optimized.  Its own parts:
+This part of the extension runs in every call, so only this part is optimized.  Its parts are:
 
 ====================  ====================================================================================
 `_kernel_errors.pxi`       why a result is not finite
@@ -13,7 +13,7 @@ This part of the extension is what runs in every call, so it alone is optimized.
 `_kernel_methods.pxi`  `KernelMethod`: a kernel as a method, of `kanecore.binding.kernel_methods`
 ====================  ====================================================================================
 
-`Model.work` belongs to calls that hold the GIL throughout; all others bring their own.
+`Model.work` belongs to calls that keep the GIL; all others have their own work space.
 """
 
 import os

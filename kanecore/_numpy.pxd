@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""NumPy's C interface as kc_numpy.h has it.  But for `PyArray_CheckExact` an argument must be an array."""
+"""NumPy's C interface from kc_numpy.h.  Except for `PyArray_CheckExact`, arguments must be arrays."""
 
 cdef extern from "kc_numpy.h" nogil:
     ctypedef Py_ssize_t npy_intp

@@ -23,7 +23,8 @@ from kanecore.audit.verdicts import judged
 from kanecore.cli.commands import main
 from kanecore.derive import constraint_rows, kinematics
 from kanecore.derive.forces import generalized_forces
-from kanecore.derive.kernel_registry import WAYS, Derived
+from kanecore.derive.kernel_registry import DERIVATIONS as OF_KERNELS
+from kanecore.derive.kernel_registry import Derived
 from kanecore.kernels import KERNEL_GROUPS, KERNELS
 from kanecore.run.numerical_derivatives import derivative
 
@@ -459,15 +460,15 @@ DERIVATIONS = {
 @pytest.mark.parametrize(("kernel", "row"), sweep.part(DERIVATIONS.items(), [*DERIVATIONS.items()][1:2]))
 def test_a_derivation_that_is_wrong(kernel: str, row: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of its results has the other sign."""
-    way = WAYS[kernel]
+    derivation = OF_KERNELS[kernel]
 
     def wrong(d: Any) -> Derived:
-        right = way.derive(d)
+        right = derivation.derive(d)
         place = next(i for i, root in enumerate(right.roots) if d.graph.value(root) is None)
         roots = [*right.roots[:place], d.graph.neg(right.roots[place]), *right.roots[place + 1 :]]
         return dataclasses.replace(right, roots=tuple(roots))
 
-    monkeypatch.setitem(WAYS, kernel, dataclasses.replace(way, derive=wrong))
+    monkeypatch.setitem(OF_KERNELS, kernel, dataclasses.replace(derivation, derive=wrong))
     assert row in failing(compiled(links(), cache=False).audit(10))
 
 

@@ -107,7 +107,7 @@ def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     dyn.build("all")
     audit = dyn.audit(2)
     assert audit.passed
-    assert "does not apply: it needs the derivative of order 3" in str(audit)
+    assert "does not apply: it holds the derivative of order 3" in str(audit)
     # a load that holds f alone needs f' there, and no more
     x, u = me.dynamicsymbols("x u")
     model = mass_point({x: u}, 1, [-street(x)], functions={street: kc.CFunction(code["f"], code["df"], code["d2f"])})

@@ -20,7 +20,7 @@ from mechanisms import mass_point, slider
 from sweep import part
 
 import kanecore as kc
-from kanecore.binding.code_checks import WAYS
+from kanecore.binding.code_checks import SOLVERS
 from kanecore.compiled_model import CompiledModel
 from kanecore.emit.bytecode import FIRST, code
 from kanecore.emit.kernel_groups import Groups, whole
@@ -55,10 +55,10 @@ def altered(of: Code, number: int, **changes: Any) -> dict[str, Any]:
 
 def wrong_members(function: CodedFunction) -> Iterator[tuple[str, dict[str, Any]]]:
     """Members of a way with one that is wrong: no function, a list that is shorter or names what is not there."""
-    members, way = function.members, WAYS[function.solver]
+    members, solver = function.members, SOLVERS[function.solver]
     for member, value in members.items():
         name = member.rpartition(".")[2]
-        if name in way.functions and way.functions[name][1] == "True":
+        if name in solver.functions and solver.functions[name][1] == "True":
             yield f"no {member}", {each: x for each, x in members.items() if each != member}
         if not isinstance(value, np.ndarray) or not value.size:
             continue

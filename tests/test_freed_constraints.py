@@ -219,7 +219,7 @@ def test_an_unattached_row_is_a_generalized_force() -> None:
     assert "  lambda_wire of a freed constraint:\n    F_v = lambda_wire" in free.explain()
     assert "  lambda_wire of a freed constraint" in free.report().splitlines()
     dyn, x = kc.compile(free, parameters=WIRE), on_wire(0.7, 2.5)
-    unknown = r"no equation says where lambda_wire of freed constraints acts: say so in Model\(attach"
+    unknown = r"no equation tells where lambda_wire of freed constraints acts: say so in Model\(attach"
     with pytest.raises(kc.ModelError, match=unknown):
         dyn.reactions(0.0, x)
     baked = kc.compile(free, parameters=WIRE, bake=True)

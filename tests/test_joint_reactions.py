@@ -17,7 +17,7 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kernel_registry import WAYS
+from kanecore.derive.kernel_registry import DERIVATIONS
 from kanecore.derive.kernels import force_kernels
 from kanecore.describe.description import duplicate
 from kanecore.gallery import four_bar
@@ -457,14 +457,14 @@ def test_constraints_act_along_auxiliary_speeds(form: str) -> None:
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ("coordinates", "does not say what ua would change.*velocity_constraints.*Model.attach={0: "),
+        ("coordinates", "does not tell what ua would change.*velocity_constraints.*Model.attach={0: "),
         ("attached wrongly", "does not act as configuration constraint 0"),
         (
             "derivative",
-            "velocity constraint 0 is the derivative of an equation of coordinates, and does not say.*attach",
+            "velocity constraint 0 is the derivative of an equation of coordinates, and does not tell.*attach",
         ),
-        ("accelerations", "an equation of accelerations, and does not say what ua would.*Model.attach={0: "),
-        ("potential", "potential 0 does not say what ua would change.*write it into forcelist"),
+        ("accelerations", "an equation of accelerations, and does not tell what ua would.*Model.attach={0: "),
+        ("potential", "potential 0 does not tell what ua would change.*write it into forcelist"),
     ],
 )
 def test_who_does_not_say_where_a_constraint_acts_gets_no_auxiliary_forces(form: str, said: str) -> None:
@@ -494,7 +494,7 @@ def test_the_audit_finds_the_power_along_auxiliary_speeds(form: str) -> None:
 def test_the_audit_says_why_there_are_no_auxiliary_forces(form: str) -> None:
     row = auxiliary_row(kc.compile(held_chain(form)))
     assert row.verdict == "does not apply"
-    assert "does not say what ua would change" in row.reason
+    assert "does not tell what ua would change" in row.reason
 
 
 def test_the_audit_misses_the_force_of_an_attached_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,7 +512,7 @@ def test_the_audit_misses_the_force_of_a_constraint_that_nobody_placed(
     form: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("auxiliary_forces", "auxiliary_partials"):
-        monkeypatch.setitem(WAYS, name, dataclasses.replace(WAYS[name], missing=lambda derivation: ""))
+        monkeypatch.setitem(DERIVATIONS, name, dataclasses.replace(DERIVATIONS[name], missing=lambda derivation: ""))
     row = auxiliary_row(kc.compile(held_chain(form), cache=False))
     assert (row.verdict, row.worst) == ("fails", f"{kind} constraint 0")
 
@@ -523,7 +523,7 @@ def test_a_freed_constraint_acts_along_auxiliary_speeds_where_it_was_attached() 
     np.testing.assert_allclose(free.auxiliary_forces(0.0, LINKS, r=force), dyn.auxiliary_forces(0.0, LINKS), rtol=1e-12)
     assert auxiliary_row(free).verdict == "passes"
     untold = kc.compile(held_chain("coordinates").free(0))
-    with pytest.raises(kc.ModelError, match="force of a freed configuration constraint, which does not say what ua"):
+    with pytest.raises(kc.ModelError, match="force of a freed configuration constraint, which does not tell what ua"):
         untold.auxiliary_forces(0.0, LINKS, r=force)
 
 

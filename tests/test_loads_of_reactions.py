@@ -315,7 +315,7 @@ def test_a_run_that_comes_to_jam() -> None:
         (lambda: vehicle(lam("left"), 0), "multiplier.'left'. names no row of G, which has 2: front, rear"),
         (lambda: vehicle(lam(2), 0), r"multiplier\(2\), and the rows of G are numbered from 0: front, rear"),
         (on_two_floors, "load 0.*multipliers of floor, carpet, as each.*leave one out"),
-        (lambda: vehicle(R("hinge").force.magnitude(), 0), "no equation says where front acts"),
+        (lambda: vehicle(R("hinge").force.magnitude(), 0), "no equation tells where front acts"),
         (lambda: pendulum(lambda A, N, u: (A, R("hing").torque)), "joint.*hing.*hinge"),
         (lambda: kc.JointFriction("hinge", pin_radius=1, transition_velocity=1), "mu of .*write mu=0.2"),
         (lambda: kc.JointFriction("hinge", mu=1, pin_radius=1, bristle_stiffness=1), "bristle_damping .* is missing"),

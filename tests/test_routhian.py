@@ -78,7 +78,7 @@ def test_the_motion_is_that_of_the_whole_model() -> None:
         (spinning_top.build, ["theta"], kc.ModelError, "theta of 'spinning_top' is not cyclic: L depends on it"),
         (spinning_top.build, ["thet"], KeyError, "did you mean 'theta'"),
         (rolling_disc.build, [], kc.ModelError, "not independent, but have constraints"),
-        (lambda: spinning_top.build().canonical(), [], kc.ModelError, "its state is q and p already"),
+        (lambda: spinning_top.build().canonical(), [], kc.ModelError, "in q and p already"),
         (lambda: free(), [], kc.ModelError, "all its coordinates are cyclic"),
         (lambda: free(dissipation=c * x.diff() ** 2), [x], kc.ModelError, "a force without a potential acts along it"),
         (lambda: free(dissipation=sm.cosh(x) * phi.diff() ** 2), [x], kc.ModelError, "a force depends on it"),

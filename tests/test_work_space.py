@@ -8,16 +8,16 @@ import pytest
 
 import kanecore as kc
 from kanecore.derive.kernels import motion_kernels
-from kanecore.emit.solver_calls import WAYS
+from kanecore.emit.solver_calls import SOLVERS
 from kanecore.emit.work_space import _macros, _value
 from kanecore.gallery import tree30
 
 
 def test_python_reads_every_size() -> None:
     """Sizes grow with what they are of, also where the macro has a comment."""
-    for way in WAYS.values():
-        n = len(_macros()[way.room][0])
-        assert 0 <= _value(way.room, (3,) * n) <= _value(way.room, (50,) * n)
+    for solver in SOLVERS.values():
+        n = len(_macros()[solver.room][0])
+        assert 0 <= _value(solver.room, (3,) * n) <= _value(solver.room, (50,) * n)
 
 
 def test_bits_do_not_depend_on_where_the_scratch_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ cdef Memory new_memory(Py_ssize_t n):
 
 
 cdef object array_over(Memory memory, tuple shape, bint single):
-    """An array of up to three axes on a memory, from its beginning."""
+    """An array of up to three axes on a memory, from its start."""
     cdef cnp.npy_intp lengths[3]
     cdef int i, n = len(shape)
     for i in range(n):
@@ -55,7 +55,7 @@ cdef object vector_of(const double *values, Py_ssize_t n):
 
 
 cdef object numbers_of(const double *values, Py_ssize_t n, bint single):
-    """A copy, in the type that they have."""
+    """A copy, in the type of the numbers."""
     cdef cnp.npy_intp shape = n
     if not single:
         return vector_of(values, n)
@@ -65,9 +65,9 @@ cdef object numbers_of(const double *values, Py_ssize_t n, bint single):
 
 
 cpdef object real_array(str name, object value, object dtype=DOUBLE):
-    """``value`` as an array of a type whose last axis is contiguous; a copy only if there is no other way.
+    """``value`` as an array of a type with contiguous last axis; a copy only if necessary.
 
-    For kernels, whose callers have arrays of doubles, and their numbers as fast as that goes; else `real_numbers`.
+    For kernels, called with arrays of doubles, as fast as possible; other values go through `real_numbers`.
     """
     if cnp.PyArray_CheckExact(value) and is_ready(value, dtype):
         return value
@@ -90,21 +90,20 @@ cpdef object numbers(object array, object dtype):
     if is_ready(array, dtype):
         return np.asarray(array)
     if dtype is SINGLE:
-        with np.errstate(over="ignore"):    # a double that no float holds is infinite
+        with np.errstate(over="ignore"):    # a double too large for a float is infinite
             return np.array(array, dtype=dtype, order="C", subok=False)
     return np.array(array, dtype=dtype, order="C", subok=False)
 
 
 # ----------------------------------------------------------------------------------------------------------
-# Values that never change
+# Immutable values
 # ----------------------------------------------------------------------------------------------------------
 
 cdef class Block:
     """The values of all parameters, with the constants prepared from them, or of all inputs; immutable.
 
-    ``values``: p or r, NaN where a value was not given. ``read``: what kernels read, c or r; NaN where that follows from a
-    value that was not given. In double precision c, which begins with p, is both.
-    ``complete``: every value has been given.
+    ``values``: p or r, NaN for missing values.  ``read``: the numbers that kernels read, c or r; NaN if they depend on
+    a missing value.  In double precision c, which begins with p, is both. ``complete``: every value has been given.
     """
 
     def __dealloc__(self):
@@ -118,7 +117,7 @@ cdef Block new_block(const double *numbers, Py_ssize_t n, Py_ssize_t n_values):
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = block.read = allocate(n_values)
-    if n:       # else the table may give no address
+    if n:       # otherwise the table may have no address
         memcpy(block.values, numbers, n * sizeof(double))
     block.complete = True
     for i in range(n):
@@ -128,7 +127,7 @@ cdef Block new_block(const double *numbers, Py_ssize_t n, Py_ssize_t n_values):
 
 
 cdef Block in_floats(Block block, Py_ssize_t n, Py_ssize_t n_values):
-    """The same block in single precision: kernels read ``n_values`` floats, of which the last ``n`` are its values."""
+    """A block in single precision: kernels read ``n_values`` floats, of which the last ``n`` are its values."""
     cdef float *floats
     cdef Py_ssize_t i
     block.read = allocate(n_values)

@@ -19,8 +19,8 @@ cdef enum:
     MOST_LANES = 16
     MOST_DOUBLES = 8        # in the place of a number of each lane
     BROADCAST_AXES = 32     # that NumPy broadcasts
-    CACHE = 1 << 15         # numbers: as many as the second cache of common processors leaves room for
-    MOST_THREADS = 1024     # more than any machine has cores
+    CACHE = 1 << 15         # numbers that fit into the second cache of common processors
+    MOST_THREADS = 1024     # more than the cores of any machine
 
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
@@ -28,18 +28,18 @@ cdef struct Batch:
     Py_ssize_t n_failed                 # rows
     int n_dims                          # leading axes
     cnp.npy_intp lengths[MOST_AXES]     # of the leading axes
-    cnp.npy_intp index[MOST_AXES]       # where we are, one number an axis
+    cnp.npy_intp index[MOST_AXES]       # current place, a number for each axis
     const char *begin[N_OPERANDS]       # the operands of the first row of all
     const char *at[N_OPERANDS]          # the operands of the row
-    bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
+    bint reads_p                        # otherwise at[OF_P] is not used, and c has the parameters
     bint single                         # whether all numbers are floats
-    Py_ssize_t item                     # bytes of one
+    Py_ssize_t item                     # bytes of a number
     cnp.npy_intp steps[N_OPERANDS][MOST_AXES]   # bytes to the next element of each along each axis
     Py_ssize_t spans[N_OPERANDS]        # bytes to the next number of a row; not the item's where rows lie in columns
     kc_prepare *prepare
-    const char *prepared                # the parameters that c was prepared of
+    const char *prepared                # the parameters from which c was prepared
     int n_varying
-    int varying[N_OPERANDS]             # the operands that are not one for all rows
+    int varying[N_OPERANDS]             # the operands that vary between rows
     double *state                       # [q, u, udot, lambda, ...]
     double *c
     double *work
@@ -56,7 +56,7 @@ cdef struct Lanes:
     const char *rows[KC_MOST_BLOCKS][N_OPERANDS][MOST_LANES]    # the operands of the rows in the lanes
     double *out[KC_MOST_BLOCKS][MOST_LANES]
     uint32_t undone[KC_MOST_BLOCKS]
-    bint varies[N_OPERANDS]             # whether an operand is not one for all rows
+    bint varies[N_OPERANDS]             # whether an operand varies between rows
     bint in_one_axis                    # whether all others lie at equal steps, and parameters are not among them
     Py_ssize_t n_blocks                 # in a call
     Py_ssize_t n_doubles                # in the place of a number of each lane
@@ -74,7 +74,7 @@ cdef struct Lanes:
 
 
 cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
-    """To the operands of the n-th next row: no further than to where the last axis, which runs fastest, ends."""
+    """Move to the operands of the n-th next row, at most to the end of the last axis, which runs fastest."""
     cdef int i, operand, axis = b.n_dims - 1
     while axis >= 0:
         b.index[axis] += n
@@ -92,13 +92,13 @@ cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double *out) noexcept nogil:
-    """Calls ``f`` for row i, whose operands lie at ``at``, and returns whether it failed."""
+    """Call ``f`` for row i with the operands at ``at``, and return whether it failed."""
     cdef double t = number_at(<const double *>at[OF_T], 0, b.single)
     cdef const double *x = <const double *>at[OF_X]
     cdef const double *r = <const double *>at[OF_R]
     if b.n_beyond:
         memcpy(b.state, x, b.n_x * b.item)
-        memcpy(behind(b.state, b.n_x, b.item), at[OF_UDOT], b.n_beyond * b.item)
+        memcpy(shifted(b.state, b.n_x, b.item), at[OF_UDOT], b.n_beyond * b.item)
         x = b.state
     if b.reads_p and at[OF_P] != b.prepared:
         call_prepare(b.prepare, <const double *>at[OF_P], b.c, b.single)
@@ -120,10 +120,10 @@ cdef bint stopped(Batch *b, Py_ssize_t before, Py_ssize_t after) noexcept nogil:
 
 
 cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
-    """Calls ``f`` for row after row and returns how many failed. The rows' operands lie anywhere."""
+    """Call ``f`` row by row and return the number of failed rows.  The operands may be anywhere."""
     cdef Py_ssize_t i, n_failed = 0
     for i in range(b.n_rows):
-        n_failed += run_row(f, b, b.at, b.first + i, behind(b.out, i * b.size, b.item))
+        n_failed += run_row(f, b, b.at, b.first + i, shifted(b.out, i * b.size, b.item))
         if stopped(b, i, i + 1):
             break
         advance(b, 1)
@@ -131,7 +131,7 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
 
 
 cdef void begin_at(Batch *b, Py_ssize_t first, Py_ssize_t n_rows) noexcept nogil:
-    """Go to a row, with so many to do."""
+    """Go to a row; ``n`` rows are to be done."""
     cdef Py_ssize_t rest = first
     cdef int i, operand, axis
     b.first, b.n_rows, b.out = first, n_rows, <double *>(b.results + first * b.size * b.item)
@@ -145,7 +145,7 @@ cdef void begin_at(Batch *b, Py_ssize_t first, Py_ssize_t n_rows) noexcept nogil
 
 
 cdef bint in_one_axis(Batch *b) noexcept:
-    """Make the leading axes one, if the rows of each operand that varies lie at equal steps forwards."""
+    """Join the leading axes if the rows of each varying operand are at equal positive steps."""
     cdef int i, operand, axis, last = b.n_dims - 1
     for i in range(b.n_varying):
         operand = b.varying[i]
@@ -165,7 +165,7 @@ cdef bint in_one_axis(Batch *b) noexcept:
 
 cdef inline const char *row_at(Batch *b, Lanes *l, Py_ssize_t block, int operand, Py_ssize_t lane,
                                const char *at) noexcept nogil:
-    """The row itself, or a copy whose numbers follow one another."""
+    """The row itself, or a contiguous copy."""
     cdef char *copy
     cdef Py_ssize_t i, n, before
     if b.spans[operand] == b.item:
@@ -179,7 +179,7 @@ cdef inline const char *row_at(Batch *b, Lanes *l, Py_ssize_t block, int operand
 
 
 cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
-    """Places of the operands and results of the next rows, a lane each; those left over have the last row again."""
+    """Places of the operands and results of the next rows, a lane each; further lanes repeat the last row."""
     cdef int i, operand, last = b.n_dims - 1
     cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
     while lane < n_rows:
@@ -191,7 +191,7 @@ cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexc
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
-        l.out[block][lane] = behind(b.out, (done + lane) * b.size, b.item) if lane < n_rows else l.spare
+        l.out[block][lane] = shifted(b.out, (done + lane) * b.size, b.item) if lane < n_rows else l.spare
     for lane in range(n_rows, n_lanes):
         for operand in range(N_OPERANDS):
             l.rows[block][operand][lane] = l.rows[block][operand][n_rows - 1]
@@ -202,7 +202,7 @@ cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, d
 
 
 cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcept nogil:
-    """Gather the operands of a block: all that vary from row to row, or all that do not."""
+    """Gather the operands of a block: the varying ones, or the constant ones."""
     cdef Py_ssize_t n = l.n_doubles
     if l.varies[OF_T] == varying:
         gather(l, block, OF_T, 1, l.t + block * n)
@@ -217,7 +217,7 @@ cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcep
 
 
 cdef void fill_in_common(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
-    """Places and numbers of the operands that all rows share."""
+    """Places and numbers of the operands common to all rows."""
     cdef int operand
     cdef Py_ssize_t lane, block
     for block in range(n_blocks):
@@ -235,7 +235,7 @@ cdef inline void gather_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks, int oper
 
 
 cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
-    """The operands that vary from row to row, where rows lie at equal steps."""
+    """The varying operands, for rows at equal steps."""
     gather_blocks(b, l, n_blocks, OF_T, 1, l.t, 1)
     gather_blocks(b, l, n_blocks, OF_X, b.n_x, l.x, l.n_x)
     if b.n_beyond:
@@ -244,17 +244,17 @@ cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
 
 
 cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
-    """The constants in the lanes of the first block: one set in all, or each row's own."""
+    """The constants in the lanes of the first block: a common set, or each row's own."""
     cdef const double *constants[MOST_LANES]
     cdef int lane, n_lanes = l.table.n_lanes
     if b.reads_p and l.table.prepare != NULL:
         gather(l, 0, OF_P, l.n_p, l.p)
-        l.table.prepare(l.p, l.c)   # of lanes, whose numbers are arrays of either type
+        l.table.prepare(l.p, l.c)   # of lanes, with arrays of either type
         return
     for lane in range(n_lanes):
         constants[lane] = b.c
         if b.reads_p:
-            constants[lane] = behind(l.constants, lane * l.n_prepared, b.item)
+            constants[lane] = shifted(l.constants, lane * l.n_prepared, b.item)
             if lane and l.rows[0][OF_P][lane] == l.rows[0][OF_P][lane - 1]:
                 constants[lane] = constants[lane - 1]
             else:
@@ -263,7 +263,7 @@ cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
 
 
 cdef Py_ssize_t run_undone(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
-    """Calls ``f`` for the rows of a block that fail or are not finite, and returns how many failed."""
+    """Call ``f`` for the rows of a block that fail or are not finite, and return the number of failed rows."""
     cdef Py_ssize_t n_failed = 0
     cdef int lane
     if l.undone[block] == 0:
@@ -275,7 +275,7 @@ cdef Py_ssize_t run_undone(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, P
 
 
 cdef bint run_lane(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, int lane, Py_ssize_t row) noexcept nogil:
-    """The row of a lane by itself."""
+    """The row of a lane, by a single call."""
     cdef const char *at[N_OPERANDS]
     cdef int operand
     for operand in range(N_OPERANDS):
@@ -284,7 +284,7 @@ cdef bint run_lane(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, int lane,
 
 
 cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
-    """The same, several rows at once."""
+    """Call ``f`` for several rows at once."""
     cdef Py_ssize_t done = 0, n_failed = 0, n_blocks, block, n_lanes = l.table.n_lanes
     cdef Py_ssize_t most = 1 if l.varies[OF_P] else l.n_blocks
     cdef Py_ssize_t n_whole = b.n_rows // n_lanes - 1 if l.in_one_axis else 0   # blocks that another follows
@@ -301,7 +301,7 @@ cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
                 fill_block(b, l, block, True)
         l.kernel(<uint32_t>n_blocks, l.t, l.x, l.r, l.c, l.work, l.result, l.undone)
         if whole:
-            l.table.scatter_blocks(<uint32_t>n_blocks, <uint32_t>b.size, l.result, behind(b.out, done * b.size, b.item))
+            l.table.scatter_blocks(<uint32_t>n_blocks, <uint32_t>b.size, l.result, shifted(b.out, done * b.size, b.item))
             if any_undone(l, n_blocks):
                 for block in range(n_blocks):
                     take_rows(b, l, block, done + block * n_lanes)
@@ -327,7 +327,7 @@ cdef inline bint any_undone(Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
 
 
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1:
-    """Raise unless C may write a result of this shape into ``out``; ``operands`` are read meanwhile."""
+    """Raise unless C may write a result of this shape into ``out`` while it reads ``operands``."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != dtype or not cnp.PyArray_ISNOTSWAPPED(out):
@@ -345,7 +345,7 @@ cdef int check_out(object out, tuple shape, list operands, object dtype) except 
 
 
 cdef bint may_overlap(object a, object b) noexcept:
-    """Test whether the memory of two arrays, each from its lowest number to its highest, has bytes in common."""
+    """Test whether the memory of two arrays, from lowest to highest number, has bytes in common."""
     cdef const char *low[2]
     cdef const char *end[2]
     cdef int i, axis
@@ -375,7 +375,7 @@ cdef tuple leading_axes(list operands, str beyond):
     different = {axes for axes in leading if axes}
     if len(different) == 0:
         return ()
-    if len(different) == 1 and len(next(iter(different))) <= BROADCAST_AXES:    # as is usual, at once
+    if len(different) == 1 and len(next(iter(different))) <= BROADCAST_AXES:    # the usual case, without broadcasting
         return different.pop()
     try:
         return broadcast_shapes(*[axes for axes in leading if axes is not None])
@@ -385,12 +385,12 @@ cdef tuple leading_axes(list operands, str beyond):
 
 
 cdef Py_ssize_t numbers_of_block(Model m, int k) noexcept:
-    """Count of the numbers that each lane of a block has of its own: t, x, r, work and result."""
+    """Count of the numbers of each lane of a block: t, x, r, work and result."""
     return 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
 
 
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
-    """Number of blocks of a call of kernel k: as many as leave their numbers in the cache."""
+    """Number of blocks in a call of kernel k, so that their numbers fit into the cache."""
     return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers_of_block(m, k) * MOST_DOUBLES)))
 
 
@@ -402,7 +402,7 @@ cdef Py_ssize_t lane_room(Model m, int k) noexcept:
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
-    """Lanes for kernel k, whose arrays follow one another."""
+    """Lanes for kernel k, with contiguous arrays."""
     cdef Py_ssize_t lane, n = m.lanes.n_lanes * m.item // sizeof(double), blocks = blocks_of(m, k)
     l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
     l.n_blocks, l.n_doubles, l.n_x = blocks, n, m.n_x + n_beyond(m, k)
@@ -417,10 +417,10 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     l.spare = l.constants + n * m.n_prepared
     l.copies = <char *>(l.spare + m.size[k])
     for lane in range(m.lanes.n_lanes):
-        m.place_addresses(behind(l.constants, lane * m.n_prepared, m.item))
+        m.place_addresses(shifted(l.constants, lane * m.n_prepared, m.item))
 
 
-cdef struct Worker:         # what a thread has of its own; numbers follow
+cdef struct Worker:         # data of a thread; numbers follow
     Batch batch
     Lanes lanes
 
@@ -457,7 +457,7 @@ cdef void run_part(void *shared, int thread, int part) noexcept nogil:
 
 
 def _forget_threads():
-    """In a forked child, where the threads are not."""
+    """Reset in a forked child, which has no other threads."""
     kc_forget_threads()
 
 
@@ -466,7 +466,7 @@ if hasattr(os, "register_at_fork"):     # not on Windows
 
 
 cdef int share_parts(part_function run, void *work, int n_parts, int threads, Ending *ending) except -1:
-    """Do all parts of a work, on so many threads at most, without the GIL; raise the exception of Ctrl-C."""
+    """Do all parts of a work, on at most ``n`` threads, without the GIL; raise the exception of Ctrl-C."""
     cdef kc_job job
     cdef int part
     with nogil:
@@ -485,7 +485,7 @@ cdef int share_parts(part_function run, void *work, int n_parts, int threads, En
 
 
 cdef int thread_count(object threads) except -1:
-    """The most threads of a call."""
+    """Largest number of threads of a call."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise TypeError(f"threads is {threads!r}; it must be a whole number: how many, or -1 for one a core")
     n = threads.__index__()
@@ -502,8 +502,8 @@ cdef class Evaluation:
 
     cdef Model model
     cdef int k
-    cdef list operands              # in the order of ARGUMENTS; None where one value serves every row
-    cdef Block inputs, parameters   # where no operand gives them
+    cdef list operands              # in the order of ARGUMENTS; None if one value is for all rows
+    cdef Block inputs, parameters   # default operands
     cdef tuple shape                # leading axes
     cdef object result
     cdef object status, numbers     # of each state: the result of run_row
@@ -514,7 +514,7 @@ cdef class Evaluation:
         """Convert and check the arguments."""
         cdef Model m = self.model
         self.operands = [real_array("t", t, m.dtype), self.rows("state", "x", x, m.n_x), None, None, None]
-        if reads_udot(self.k):      # what goes on with multipliers is an array already, of doubles
+        if reads_udot(self.k):      # a continuation with multipliers is already an array of doubles
             self.operands[OF_UDOT] = self.rows("udot", "udot", udot, m.n_u) if n_beyond(m, self.k) == m.n_u else numbers(udot, m.dtype)
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
@@ -528,7 +528,7 @@ cdef class Evaluation:
         return 0
 
     cdef object rows(self, str kind, str argument, object values, Py_ssize_t n):
-        """Rows of n numbers, as `Names.rows` has them; many that lie in columns, which lanes read, stay so."""
+        """Rows of n numbers, as from `Names.rows`; many rows in columns, which lanes can read, are not copied."""
         cdef Model m = self.model
         cdef int last
         if type(values) is list:
@@ -545,7 +545,7 @@ cdef class Evaluation:
         return m.names.rows(kind, values)
 
     cdef int write_to(self, object out) except -1:
-        """Results go to ``out``, after it has been checked, or for None to a new array."""
+        """Write results to ``out``, after a check, or to a new array for None."""
         cdef Model m = self.model
         cdef int axis
         shape = self.shape + tuple([m.dims[self.k][axis] for axis in range(m.n_dims[self.k])])
@@ -562,7 +562,7 @@ cdef class Evaluation:
         return np.broadcast_to(a, self.shape + a.shape[a.ndim - (i > 0):])
 
     cdef Py_ssize_t run(self) except -1:
-        """Call the kernel for every state; how many failed."""
+        """Call the kernel for every state; return the number of failures."""
         cdef Py_ssize_t n_parts, i
         cdef cnp.npy_intp n_rows = 1
         for i in self.shape:
@@ -580,7 +580,7 @@ cdef class Evaluation:
         return n_rows > 1 and self.model.lane_kernels[self.k] != NULL and self.model.size[self.k] > 0
 
     cdef Py_ssize_t run_parts(self, Py_ssize_t n_rows, Py_ssize_t n_parts) except -1:
-        """All rows, each thread with memory of its own; how many failed."""
+        """Call the kernel for all rows, with separate memory for each thread; return the number of failures."""
         cdef Model m = self.model
         cdef Call call
         cdef Ending ending
@@ -605,7 +605,7 @@ cdef class Evaluation:
         return n_failed
 
     cdef int equip(self, Worker *worker, Ending *ending, bint in_lanes) except -1:
-        """What a thread reads, writes and works with."""
+        """Memory of a thread: operands, results and scratch."""
         cdef Model m = self.model
         cdef Batch *batch = &worker.batch
         cdef Lanes *lanes = &worker.lanes
@@ -646,7 +646,7 @@ cdef class Evaluation:
         return 0
 
     cdef int fill(self, Batch *batch) except -1:
-        """Fill in what the batch reads and writes, but for the lengths and steps of its axes."""
+        """Fill in operands and results of the batch, without the lengths and steps of its axes."""
         cdef Model m = self.model
         cdef Py_ssize_t i
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
@@ -671,14 +671,14 @@ cdef class Evaluation:
         return 0
 
     cdef int settle(self) except -1:
-        """Count rows of G that are lost again, each state for itself; raise for the first state that fails still."""
+        """Count lost rows of G again, for each state; raise for the first state that still fails."""
         cdef Model m = self.model
         cdef Arguments at
         cdef Outcome outcome
         for number in np.flatnonzero(self.status == KC_LOST):
             owners = self.arguments(number, &at)
             outcome.status, outcome.number = self.status[number], self.numbers[number]
-            if recounted(m, self.k, &at, behind(data(self.result), number * m.size[self.k], m.item), &outcome):
+            if recounted(m, self.k, &at, shifted(data(self.result), number * m.size[self.k], m.item), &outcome):
                 outcome.status = KC_OK
             self.status[number] = outcome.status
         failed = np.flatnonzero(self.status)
@@ -692,7 +692,7 @@ cdef class Evaluation:
         return 0
 
     cdef tuple arguments(self, object number, Arguments *at):
-        """The arguments of one state, in ``at``, valid as long as the returned object lives."""
+        """The arguments of a state, in ``at``, valid as long as the returned object lives."""
         cdef Block inputs, parameters
         where = np.unravel_index(number, self.shape)
         row = [None if a is None else np.ascontiguousarray(self.wide(i)[where]) for i, a in enumerate(self.operands)]

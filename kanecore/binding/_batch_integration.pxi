@@ -2,9 +2,9 @@
 # Integration of many starts, row by row, in threads; included by _motion.pyx.  Each row is a run of kc_ode.h.
 
 cdef enum:
-    PARTS_OF_RUNS = 16      # of a thread: runs take their own time each
+    PARTS_OF_RUNS = 16      # of a thread: runs have different durations
 
-cdef struct RowsCall:       # what the threads of a call have in common
+cdef struct RowsCall:       # data common to the threads of a call
     kc_system system
     kc_plan plan
     Ending *ending
@@ -32,7 +32,7 @@ cdef void integrate_part(void *work, int thread, int part) noexcept nogil:
     cdef RowsCall *call = <RowsCall *>work
     if call.ending.told:
         return
-    if thread and call.in_python:   # a thread has its state in the interpreter from here on, not call by call
+    if thread and call.in_python:   # a thread keeps its state in the Python interpreter from here on, for all calls
         with gil:
             with nogil:
                 integrate_some(call, thread, part)
@@ -41,7 +41,7 @@ cdef void integrate_part(void *work, int thread, int part) noexcept nogil:
 
 
 cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept nogil:
-    """Integrate them one after the other, in the memory of the thread."""
+    """Integrate the rows one after the other, in the memory of the thread."""
     cdef Py_ssize_t i, n_x = call.n_x, first = call.n_rows * part // call.n_parts
     cdef double *memory = call.memory + thread * call.n_numbers
     cdef kc_signal signal = call.signals[thread]
@@ -63,7 +63,7 @@ cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept n
             call.ending.told = True
         if call.ending.told:
             break
-    if record.interruption != NULL and call.ending.error == NULL:   # of the main thread, which is the caller
+    if record.interruption != NULL and call.ending.error == NULL:   # of the main thread, the caller
         call.ending.error = record.interruption
 
 
@@ -77,7 +77,7 @@ cdef void integrate_row(RowsCall *call, Py_ssize_t i, kc_system *system, kc_plan
     sample_start(record, plan.t0, x)
     choose_interpolants(record)
     call.codes[i] = kc_integrate(system, plan, x, x + call.n_x, &stats)
-    if record.status != KC_OK:      # no state on the constraints at a time that was asked for
+    if record.status != KC_OK:      # no state on the constraints at a requested time
         call.codes[i], stats.number = record.status, <uint32_t>record.work[1]
     call.numbers[i], call.ends[i] = <int32_t>stats.number, stats.t
     call.counts[3 * i], call.counts[3 * i + 1], call.counts[3 * i + 2] = stats.evaluations, stats.accepted, stats.rejected
@@ -92,9 +92,9 @@ cdef class RowsRun:
     codes : ndarray of uint8, (rows,)
         A kc_status each.
     numbers : ndarray of int32, (rows,)
-        Where a model has no solution: the ``row`` of a `SingularError`; else -1.
+        The ``row`` of a `SingularError` if a model has no solution; else -1.
     ends : ndarray, (rows,)
-        The times that were reached.
+        The last times of the runs.
     counts : ndarray of uint64, (rows, 3)
         Evaluations, accepted steps, rejected ones.
     """
@@ -138,7 +138,7 @@ cdef class RowsRun:
         return 0
 
     cdef int fill(self, RowsCall *call, Ending *ending) except -1:
-        """Fill in what is the same for all rows."""
+        """Fill in the data common to all rows."""
         cdef Model m = self.model
         call.system, call.plan, call.ending = self.system, self.plan, ending
         call.system.context, call.system.signal = ending, call.signals
@@ -165,7 +165,7 @@ cdef void fill_nan(double *to, Py_ssize_t n) noexcept nogil:
 def integrate_rows(Model model, str method, t0, t1, x, Inputs inputs not None, *, double rtol, atol,
                    double step, double max_step, uint64_t max_steps, constants, times, out, bint project, baumgarte,
                    threads):
-    """The states of many runs at chosen times, ``out`` (rows, n_times, n_x); NaN after the end of one that fails.
+    """The states of several runs at chosen times, ``out`` (rows, n_times, n_x); NaN after the end of a failed run.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def integrate_rows(Model model, str method, t0, t1, x, Inputs inputs not None, *
     x : ndarray, (rows, n_x)
     constants : ndarray, (rows or 1, n_prepared)
     others
-        As of `integrate`.
+        As for `integrate`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels as functions of C with the arguments that SciPy and others ask for; included by _motion.pyx.
+# Kernels as C functions with the arguments that SciPy and others need; included by _motion.pyx.
 
 cdef enum:
-    ON_STACK = 1024     # numbers: a call that needs more allocates them
+    ON_STACK = 1024     # numbers; a call that needs more allocates them
 
 cdef struct Place:
     int operand         # OF_T, OF_X, OF_R, OF_P
@@ -23,7 +23,7 @@ cdef struct Fixed:      # all that a call does not give
 
 
 cdef void of_state(double t, double *x, double *out, void *held) noexcept nogil:
-    """The result at any time and state."""
+    """The result at a time and state."""
     cdef const Fixed *fixed = <const Fixed *>held
     cdef double stack[ON_STACK]
     cdef double *work = &stack[0]
@@ -41,7 +41,7 @@ cdef void of_state(double t, double *x, double *out, void *held) noexcept nogil:
 
 
 cdef double of_some(int n, double *values, void *held) noexcept nogil:
-    """An entry of the result, where some of t, x, r, p are given."""
+    """An entry of the result, for given values of some of t, x, r, p."""
     cdef const Fixed *fixed = <const Fixed *>held
     cdef double stack[ON_STACK]
     cdef double *memory = &stack[0]
@@ -93,7 +93,7 @@ cdef double entry(const Fixed *fixed, const double *values, double *memory) noex
 
 @cython.final
 cdef class FixedKernel:
-    """A kernel with all that a call does not give: it never changes, so any number of threads may call.
+    """A kernel with the fixed arguments: it is immutable, so any number of threads may call.
 
     Parameters
     ----------
@@ -105,11 +105,11 @@ cdef class FixedKernel:
     over : list of (str, int), optional
         The arguments of a call: "t", "x", "r" or "p", and the number there.  None: t and x.
     component : int
-        Of the result, where ``over`` is given.
+        Entry of the result, if ``over`` is given.
     """
 
     cdef Fixed fixed
-    cdef object model, x, r, p, c   # which live as long
+    cdef object model, x, r, p, c   # which live as long as this
     cdef bint is_of_state
 
     def __init__(self, Model model, str kernel, double t, x, r, p, over, Py_ssize_t component):
@@ -141,5 +141,5 @@ cdef class FixedKernel:
 
     @property
     def held(self):
-        """The pointer that the function takes last, valid while this lives."""
+        """The last argument of the function, a pointer that is valid while this lives."""
         return <uintptr_t>&self.fixed

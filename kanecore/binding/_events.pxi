@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Events of a run; included by _motion.pyx.  kc_ode.h defines zeros; here its functions are called.
+# Events of a run; included by _motion.pyx. kc_ode.h defines zeros; this file calls its functions.
 
 from kanecore._ode cimport KC_CHANGED, KC_END, KC_GO_ON, kc_events, kc_events_work
 
 ctypedef double (*state_function)(double t, const double *x) noexcept nogil
 
-cdef enum:      # where the value of an event comes from
+cdef enum:      # source of the value of an event
     OF_STATE, OF_OUTPUT, OF_EXPRESSION, OF_ADDRESS, OF_PYTHON
 
 SOURCES = {"state": OF_STATE, "output": OF_OUTPUT, "expression": OF_EXPRESSION, "address": OF_ADDRESS,
@@ -14,7 +14,7 @@ SOURCES = {"state": OF_STATE, "output": OF_OUTPUT, "expression": OF_EXPRESSION, 
 
 
 cdef class Outputs:
-    """The outputs of a model, as C asks for them."""
+    """The outputs of a model, for C."""
 
     cdef Model model        # lives as long as its kernel
     cdef kc_kernel *kernel
@@ -41,14 +41,14 @@ cdef class Watch:
     ----------
     model : Model
     sources : sequence of (kind, number or function)
-        Where the value of each comes from: a kind of `SOURCES`, and the place in x, the number of an output or of an
-        expression, an address, or a function of Python.
+        Source of the value of each event: a kind of `SOURCES`, and the place in x, the index of an output or of an
+        expression, an address, or a Python function.
     directions, stops : sequences of int
         As in kc_events.
     found : callable
-        ``found(i, t, x)`` returns whether the run ends there, and the state to go on from, or None: as it is.
+        ``found(i, t, x)`` returns whether the run ends there, and the new state, or None for no change.
     outputs, expressions : Outputs, optional
-        Outputs of the model, and those that hold expressions.
+        Outputs of the model, and of the model of expressions.
     """
 
     cdef kc_events events
@@ -79,18 +79,18 @@ cdef class Watch:
         self.events.context = <void *>self
 
     cdef const kc_events *of(self, const kc_system *system) except NULL:
-        """The events as the integrators take them."""
+        """The events for the integrators."""
         self.work = np.zeros(kc_events_work(system, self.events.n))
         self.events.work = data(self.work)
         return &self.events
 
     @property
     def crowded(self):
-        """The start of a step in which a function changed its sign more often than was followed, or NaN."""
+        """The start of a step in which a function changed its sign too often to be followed, or NaN."""
         return self.events.work[0]
 
     cdef int fill(self, double t, const double *x, const double *r, double *g) noexcept nogil:
-        """The values of all that Python does not give; 1 where one is not finite."""
+        """Compute the values of events without Python; return 1 if one is not finite."""
         cdef uint32_t i
         cdef int bad = 0
         if self.outputs is not None:
@@ -112,7 +112,7 @@ cdef class Watch:
         return bad
 
     cdef int call(self, double t, const double *x, double *g, bint bad) noexcept with gil:
-        """The values that Python gives; and the error where one is not finite."""
+        """Compute the values of Python functions; the error if one is not finite."""
         if self.error is not None:      # who called went on without an answer
             return 1
         try:
@@ -143,7 +143,7 @@ cdef class Watch:
 
 
 cdef double number_of(i, value) except? -1.0:
-    """Number that the function of an event returned, or as in SciPy an array of one."""
+    """Number from the function of an event; as in SciPy it may be an array of one."""
     if PyFloat_Check(value):
         return PyFloat_AS_DOUBLE(value)
     try:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Inputs of runs on their way to C: cubics between knots, or a function; included by _motion.pyx.
+# Inputs of runs for C: cubics between knots, or a function; included by _motion.pyx.
 
 from kanecore._ode cimport kc_signal
 
 def checked_inputs(Model model, returned, double t):
-    """Return the inputs that a function r(t, x) gave at ``t`` as an array, (n_r,); an error where it gave something else."""
+    """The inputs from a function r(t, x) at ``t`` as an array, (n_r,); an error for other values."""
     mapping = hasattr(returned, "keys")
     values = None if mapping else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
     if mapping or values.shape != (model.n_r,):
@@ -16,7 +16,7 @@ def checked_inputs(Model model, returned, double t):
 
 
 cdef bint are_numbers(returned, Py_ssize_t n, double *r):
-    """Test whether a list or tuple of n floats was returned; they go to r in a tenth of an array's time."""
+    """Test whether a list or tuple of n floats was returned, which is copied to r in a tenth of an array's time."""
     cdef Py_ssize_t i
     if (type(returned) is not list and type(returned) is not tuple) or len(returned) != n:
         return False
@@ -31,7 +31,7 @@ ctypedef void (*input_function)(double t, const double *x, double *r) noexcept n
 
 
 cdef class InputFunction:
-    """A function r(t, x) as the integrators call it; keeps the exception that ends a run, and the values of samples."""
+    """A function r(t, x) for the integrators; it keeps the exception that ends a run, and the values of samples."""
 
     cdef object function, error
     cdef Model model
@@ -79,7 +79,7 @@ cdef class InputFunction:
             self.n_kept += 1
 
     cdef int keep(self, double t, const double *r) except -1:
-        """Note the value of a sample."""
+        """Record the value of a sample."""
         if self.rows != NULL and self.n_kept == self.room:
             self.room = 2 * self.room
             self.kept = np.resize(self.kept, (self.room, 1 + self.model.n_r))
@@ -98,7 +98,7 @@ cdef int call_in_c(double t, const double *x, double *r, void *context) noexcept
 
 @cython.final
 cdef class Inputs:
-    """Inputs of a run, or of the rows of a batch, as integrators read them; any number of runs may share one.
+    """Inputs of a run, or of the rows of a batch, for integrators; several runs may share an object.
 
     Parameters
     ----------

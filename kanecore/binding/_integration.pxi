@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Integration of a Model in time; included by _motion.pyx.  Steps are recorded here; the mathematics is kc_ode.h's.
+# Integration of a Model in time; included by _motion.pyx.  This file records steps; kc_ode.h has the mathematics.
 
 from time import monotonic
 
@@ -21,21 +21,21 @@ cdef dict table_of_methods():
 
 
 METHODS = table_of_methods()
-"""Methods of `integrate`, and whether each chooses its steps."""
+"""Methods of `integrate`, and whether each is adaptive."""
 
 cdef struct Record:
     size_t n_x
     # the steps
     bint keeps                  # whether they are kept
-    bint drops                  # whether all are forgotten once there are too many; else that ends the run
-    size_t n_steps              # how many are kept
-    size_t room                 # how many there is memory for
-    size_t limit                # how many may be kept
-    size_t n_dense              # numbers of an interpolant, a component; 0: none is kept
+    bint drops                  # whether too many steps are dropped; else they end the run
+    size_t n_steps              # number of kept steps
+    size_t room                 # number of steps with memory
+    size_t limit                # largest number of kept steps
+    size_t n_dense              # coefficients of an interpolant for each component; 0: none is kept
     double *t                   # the start, and the ends of the steps
     double *x                   # states there
     double *dense               # interpolants
-    # the states at chosen times, as far as they are reached
+    # the states at chosen times so far
     const double *times
     double *states
     size_t n_times, reached
@@ -52,7 +52,7 @@ cdef struct Record:
 
 
 cdef int enlarge(Record *record) noexcept nogil:
-    """Twice the memory, as far as that is allowed; 1 if there is none."""
+    """Double the memory, up to the limit; return 1 if there is none."""
     cdef size_t room = 2 * record.room if record.room else 64, n = record.n_x
     if room > record.limit:
         room = record.limit
@@ -75,7 +75,7 @@ cdef int enlarge(Record *record) noexcept nogil:
 
 
 cdef void forget(Record *record) noexcept nogil:
-    """Free the steps of a record, and keep no more."""
+    """Free the steps of a record, and keep no further ones."""
     free(record.t)
     free(record.x)
     free(record.dense)
@@ -107,13 +107,13 @@ cdef inline double place_in(const kc_step *step, double t) noexcept nogil:
 
 
 cdef void sample_start(Record *record, double t0, const double *x) noexcept nogil:
-    """Put down the start, where it is the first of the chosen times."""
+    """Record the start if it is the first of the chosen times."""
     record.reached = 1 if record.n_times and record.times[0] == t0 else 0
     memcpy(record.states, x, record.reached * record.n_x * sizeof(double))
 
 
 cdef int sample(const kc_step *step, Record *record) noexcept nogil:
-    """Record the states at the chosen times in a step; 1 if one cannot be computed, or none is wanted any more."""
+    """Record the states at the chosen times in a step; return 1 if one cannot be computed, or after the last one."""
     cdef size_t n = record.n_x
     cdef double t
     cdef double *x
@@ -134,7 +134,7 @@ cdef int sample(const kc_step *step, Record *record) noexcept nogil:
 
 
 cdef void choose_interpolants(Record *record) noexcept nogil:
-    """Choose the steps to come that need an interpolant: all, those that hold a chosen time, or none."""
+    """Choose the next steps that need an interpolant: all, those with a chosen time, or none."""
     if record.keeps and record.n_dense:
         record.interpolate_from = -INFINITY * record.direction
     elif record.reached < record.n_times:
@@ -154,7 +154,7 @@ cdef int record_step(const kc_step *step, void *context) noexcept nogil:
 
 
 cdef object adopted(double **block, tuple shape):
-    """An array on memory that was the record's until now."""
+    """An array that takes over memory of the record."""
     cdef Memory memory = Memory.__new__(Memory)
     memory.values, block[0] = block[0], NULL
     return array_over(memory, shape, False)
@@ -169,22 +169,22 @@ cdef class Run:
     status : str
         The word of a row of `kanecore.statuses`; "full": more steps than may be kept; or "event": an event ended it.
     error : BaseException or None
-        The error that ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints
-        could not be kept at one of the chosen times.
+        The error that ended the run: from the input function, from Ctrl-C, from lack of memory, or because a state at a
+        chosen time could not be projected to the constraints.
     t, x : float, ndarray
-        Time and state that were reached.
+        Last time and state.
     steps, states, dense : ndarray or None
         Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, kc_n_dense, n_x) for `interpolate`;
-        None where they were not kept.
+        None if they were not kept.
     times, sampled : ndarray, (reached,), (reached, n_x)
-        The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
+        The chosen times so far, and the states there; without chosen times the ends of the steps.
     evaluations, jacobians, factorizations, accepted, rejected : int
     switches, switched : int, tuple of float
         Number of switches between two methods ("auto"), and the times of the first 8.
     samples : (ndarray, ndarray) or None
-        Times and inputs of the samples, (n,) and (n, n_r), where a function was sampled.
+        Times and inputs of the samples, (n,) and (n, n_r), if a function was sampled.
     row : int
-        Where a model has no solution: the speed or the constraint, as of `SingularError`.
+        The speed or the constraint of a model without solution, as in `SingularError`.
     """
 
     cdef readonly str status
@@ -202,7 +202,7 @@ cdef class Run:
 
 
 def restored_run(tuple objects, tuple numbers):
-    """A `Run` of its members, for pickle."""
+    """A `Run` from its members, for pickle."""
     cdef Run run = Run.__new__(Run)
     (run.status, run.error, run.x, run.switched, run.steps, run.states, run.dense, run.times, run.sampled,
      run.samples) = objects
@@ -212,7 +212,7 @@ def restored_run(tuple objects, tuple numbers):
 
 
 cdef int take_steps(Run run, Record *record) except -1:
-    """Hand the steps over from the record to the run, with no more memory than they need."""
+    """Move the steps from the record to the run, with only the necessary memory."""
     cdef size_t n = record.n_steps, n_x = record.n_x, n_dense = record.n_dense
     if not record.keeps:
         return 0
@@ -233,7 +233,7 @@ cdef double *shrunk(double *block, size_t n) noexcept:
 
 
 cdef object no_memory_for(const Record *record):
-    """The MemoryError for a run that cannot be kept."""
+    """The MemoryError for a run without memory for its steps."""
     cdef size_t size = (1 + (1 + record.n_dense) * record.n_x) * sizeof(double)
     return MemoryError(f"no memory for more than {record.n_steps} steps of {size} bytes: split the run, each part from "
                        "the last state of the one before, give t_eval, which keeps little more than those states, or "
@@ -244,7 +244,7 @@ cdef double BETWEEN_REPORTS = 0.1       # s
 
 
 cdef class Reporter:
-    """Calls a function with the progress of a run, now and then; keeps the exception by which it ends the run."""
+    """Caller of a function with the progress of a run; keeps the exception by which the function ends the run."""
 
     cdef object function, error
     cdef double last
@@ -263,7 +263,7 @@ cdef class Reporter:
 
 
 cdef int run_is_to_end(void *context) noexcept nogil:
-    """Test whether a run is to end, by Ctrl-C or by the function that receives its progress."""
+    """Test whether a run must end, by Ctrl-C or by the function that receives its progress."""
     cdef Record *record = <Record *>context
     if interrupted(&record.interruption):
         return 1
@@ -285,7 +285,7 @@ cdef object constants_of(Model model, object p, Py_ssize_t rank):
 
 
 cdef int fill_system(Model model, kc_system *system, bint project) except -1:
-    """Fill in the system to integrate, but for the right-hand side, the parameters and the inputs."""
+    """Fill in the system to integrate, without the right-hand side, the parameters and the inputs."""
     memset(system, 0, sizeof(kc_system))
     system.n_q, system.n_u, system.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
     system.n_unit, system.unit = model.table.n_unit, model.table.unit
@@ -313,27 +313,27 @@ def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs n
         One of `METHODS`.
     x0, atol : ndarray, (n_x,)
     step : float
-        Length of fixed steps; of adaptive methods the first, 0 to have it chosen.
+        Length of fixed steps, or of the first adaptive step; 0: automatic.
     p : array_like or mapping, optional
         Parameters of this run.
     rank : int
-        Number of rows of G that count in it; -1: that of the model.
+        Number of rows of G that count in the run; -1: the model's number.
     project : bool
-        Bring each step back to the constraints, if there are any.
+        Project each step to the constraints, if there are any.
     baumgarte : (float, float), optional
-        Gains of their stabilization.
+        Gains of the stabilization of constraints.
     watch : Watch, optional
         Events.
     times : ndarray, optional
-        Where the states are wanted, in the order of the run.
+        Times of requested states, in the order of the run.
     interpolants : bool
         Keep the interpolants of the steps.
     room : int
-        Bytes that steps may take.
+        Largest number of bytes of the steps.
     drop : bool
-        Forget them all once they would take more; else that ends the run.
+        Drop all steps if they need more; otherwise the run ends.
     report : callable, optional
-        ``report(t)``, called ten times a second at most.
+        ``report(t)``, called at most ten times a second.
 
     Returns
     -------
@@ -395,7 +395,7 @@ def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs n
 
 
 cdef int fill_equations(Model model, kc_system *system, const kc_method *method, object baumgarte) except -1:
-    """The kernels that are integrated, and the work space of all that are open then."""
+    """The kernels to integrate, and the work space of all open libraries."""
     system.rhs = model.kernel(K_RHS)
     if method.uses_qdot:
         system.qdot = model.kernel(K_QDOT)
@@ -438,7 +438,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
     run.jacobians, run.factorizations = stats.jacobians, stats.factorizations
     run.switches = stats.switches
     run.switched = tuple([stats.switched[i] for i in range(min(stats.switches, <uint64_t>KC_SWITCHES))])
-    run.accepted = len(run.steps) - 1 if record.full or record.no_memory else stats.accepted  # without one that found no room
+    run.accepted = len(run.steps) - 1 if record.full or record.no_memory else stats.accepted  # without the failed step
     run.row = row_of(model, status, stats.number)
     return run
 
@@ -454,7 +454,7 @@ cdef object interpolation_error(Model model, int status, double t, object x, obj
 
 def interpolate(Model model, str method, t, x, dense, steps, times, Inputs inputs not None, *, p=None,
                 Py_ssize_t rank=-1, bint project=True):
-    """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
+    """The states at ``times``, each in the step given in ``steps``: (len(times), n_x).
 
     ``t``, ``x`` and ``dense`` are as in `Run`: ends of steps, states there, interpolants.
 

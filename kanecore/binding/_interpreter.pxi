@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Models in code, for the machine of src/interpreter/kc_interpreter.h; included by _library.pyx.
+# Models in code, for the interpreter of src/interpreter/kc_interpreter.h; included by _library.pyx.
 
-from kanecore.binding.code_checks import check_kernel, check_operations, check_preparing, check_way, reach_of_program
+from kanecore.binding.code_checks import check_kernel, check_operations, check_preparing, check_solver, reach_of_program
 
 cdef extern from "interpreter/kc_interpreter.h" nogil:
     ctypedef struct kc_operation:
@@ -66,9 +66,9 @@ cdef extern from "interpreter/kc_interpreter.h" nogil:
 
 
 cdef class Machine:
-    """Code of one model for the machine, made of the output of `kanecore.emit.bytecode`, and checked.
+    """Code of a model for the interpreter, made from the output of `kanecore.emit.bytecode`, and checked.
 
-    Its memory belongs to NumPy arrays and bytes objects, which live as long as the machine.
+    Its memory belongs to NumPy arrays and bytes objects, which live as long as the object.
     """
 
     cdef kc_machine *model
@@ -76,16 +76,16 @@ cdef class Machine:
     cdef list owned
     cdef int n_functions                # functions that other functions call
     cdef bint calls                     # whether the code calls functions in C by their addresses
-    cdef object named                   # those that the first group names
-    cdef kc_coded_function *functions   # of the group that is being opened
-    cdef list rooms, reaches            # the scratch that each takes, and how far it reads and writes
+    cdef object named                   # splines of the first group
+    cdef kc_coded_function *functions   # of the group to open
+    cdef list rooms, reaches            # size of each function's scratch, and its reach
 
     def __cinit__(self):
         self.owned, self.n_functions, self.kind = [], 0, <kc_machine_kind *>kc_this_machine()
         self.model = <kc_machine *>self.room(sizeof(kc_machine))
 
     cdef void *room(self, Py_ssize_t n_bytes):
-        """Zeros that live as long as this."""
+        """Zeros that live as long as this object."""
         array = np.zeros((n_bytes + 7) // 8 + 1)
         self.owned.append(array)
         return cnp.PyArray_DATA(array)
@@ -131,7 +131,7 @@ cdef class Machine:
         return m
 
     cdef int check_kernels(self, object code, Libraries libraries) except -1:
-        """Raise ImportError for a kernel that would not stay within its arguments and its result."""
+        """Raise ImportError for a kernel that would exceed its arguments or its result."""
         cdef int k
         try:
             for name, kernel in code.kernels.items():
@@ -143,7 +143,7 @@ cdef class Machine:
         return 0
 
     cdef int install(self, object code) except -1:
-        """Let the machine run the group that was opened last, once it is known to be this model's."""
+        """Let the interpreter run the last opened group, after a check that it belongs to this model."""
         cdef int k
         if code.prepare is not None:
             self.fill_preparing(code)
@@ -201,7 +201,7 @@ cdef class Machine:
         return self.functions + i
 
     cdef int fill_functions(self, object code) except -1:
-        """Fill all functions, each after the functions that it calls, and note how much scratch each takes."""
+        """Fill all functions, each after the functions that it calls, and record the size of their scratch."""
         cdef const void *splines = self.splines(code.splines)
         cdef kc_coded_function *f
         self.functions = <kc_coded_function *>self.room(len(code.functions) * sizeof(kc_coded_function))
@@ -235,7 +235,7 @@ cdef class Machine:
         return result
 
     cdef object fill_program(self, kc_coded_function *f, object function, object sizes, list n_axes):
-        """A program; how much scratch it takes."""
+        """Fill a program; return the size of its scratch."""
         cdef kc_coded_part *parts = <kc_coded_part *>self.room(len(function.parts) * sizeof(kc_coded_part))
         cdef kc_coded_part *part
         cdef uint32_t n, widest = 0
@@ -258,7 +258,7 @@ cdef class Machine:
         return function.width + widest
 
     cdef tuple fill_way(self, kc_coded_function *f, object function, object model):
-        """A function that solves; how much scratch it takes, and its reach."""
+        """Fill a function with a solver; return the size of its scratch, and its reach."""
         cdef const kc_coded_way *solver = self.kind.ways
         cdef void *equations
         cdef int sizes[8]
@@ -275,12 +275,12 @@ cdef class Machine:
         called = self.fill_members(f, solver, function.members)
         if len(function.sizes) < solver.n_sizes or solver.n_sizes > 8:
             raise ValueError(f"{function.solver} has {len(function.sizes)} sizes")
-        reach, beside = check_way(function, self.reaches, model)
+        reach, beside = check_solver(function, self.reaches, model)
         for i in range(solver.n_sizes):
             sizes[<int>i] = function.sizes[i]
-        behind = [self.rooms[i] for i in called if i not in function.instead]
+        called_rooms = [self.rooms[i] for i in called if i not in function.instead]
         instead = [self.rooms[i] for i in called if i in function.instead]
-        return max([solver.room(sizes) + max(behind + [beside])] + instead), reach
+        return max([solver.room(sizes) + max(called_rooms + [beside])] + instead), reach
 
     cdef list fill_members(self, kc_coded_function *f, const kc_coded_way *solver, object values):
         """The structure of a solver; the functions that it calls."""
@@ -321,7 +321,7 @@ cdef class Machine:
 
 
 cdef dict operations():
-    """How many operands each operation has, by name, in the order of the numbers in code."""
+    """Number of operands of each operation, by name, in the order of the numbers in code."""
     cdef const kc_operation *operation = kc_operations
     result = {}
     while operation.name != NULL:
@@ -331,7 +331,7 @@ cdef dict operations():
 
 
 cdef uint32_t check_loads(object words, dict bounds) except? 0:
-    """Count of the numbers that a list loads; ValueError for a place that an array does not have, or a list without end."""
+    """Count of the numbers in a list of loads; ValueError for a place beyond its array, or a list without end."""
     cdef uint32_t n = 0
     words, i = words.tolist(), 0
     while words[i] != KC_ARRAYS:
@@ -344,7 +344,7 @@ cdef uint32_t check_loads(object words, dict bounds) except? 0:
 
 
 cdef int check_stores(object words, uint32_t n, Py_ssize_t width) except -1:
-    """ValueError where a list stores a register that is not among n, or beyond the scratch."""
+    """ValueError if a list stores a register that is not among n, or beyond the scratch."""
     words, i = words.tolist(), 0
     while words[i] != KC_ARRAYS:
         end = i + 2 + 2 * words[i + 1]

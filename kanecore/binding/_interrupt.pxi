@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Ctrl-C while C runs; included by _library.pyx.  Every loop whose length the user chooses asks now and then.
+# Ctrl-C while C runs; included by _library.pyx.  Every loop with a length chosen by the user checks now and then.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
@@ -18,7 +18,7 @@ cdef int interrupted(void *context) noexcept nogil:
 
 
 cdef int asked_to_end(void *context) noexcept nogil:
-    """Test whether a call is to end, and ask for Ctrl-C; for the thread of the call."""
+    """Test whether a call must end, also by Ctrl-C; for the thread of the call."""
     cdef Ending *ending = <Ending *>context
     if not ending.told and interrupted(&ending.error):
         ending.told = True
@@ -26,7 +26,7 @@ cdef int asked_to_end(void *context) noexcept nogil:
 
 
 cdef int told_to_end(void *context) noexcept nogil:
-    """Test, for the other threads of a call, whether it is to end; signals do not reach them, and no GIL is needed."""
+    """Test, for the other threads of a call, whether it must end; signals do not reach them, and no GIL is needed."""
     return (<Ending *>context).told
 
 

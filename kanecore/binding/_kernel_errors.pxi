@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Errors of kernels: why a result is not finite, or another attempt; included by _native.pyx.
+# Errors of kernels: reasons why a result is not finite, and repeated evaluations; included by _native.pyx.
 
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
-    """Replace a result that is not finite by a finite one, or raise; the result stays if t, x or r is not finite."""
+    """Replace a result that is not finite by a finite one, or raise; it is kept if t, x or r is not finite."""
     cdef Outcome outcome
     outcome.status, outcome.number = <int>number_at(work, 0, m.single), <int>number_at(work, 1, m.single)
     if recounted(m, k, at, out, &outcome):
@@ -20,8 +20,8 @@ cdef bint is_finite(Model m, int k, const Arguments *at) noexcept nogil:
 cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *outcome) except -1:
     """Evaluate kernel ``k`` again where rows of G are lost at x, and at its neighbours on the constraints as well.
 
-    There as many rows count as the neighbours have. Returns whether that gave a result. Nothing is kept: the count
-    belongs to this call.
+    The number of rows that count is that of the neighbours.  Return whether there is a result.  The count is used for
+    this call only.
     """
     cdef double *memory
     cdef double *work
@@ -50,19 +50,19 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
 
 
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out):
-    """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
+    """The error of a kernel at a state; for a batch with the failed rows, and the result."""
     cdef int status = outcome.status
     x = numbers_of(at.x, m.n_x, m.single)
     told = status == KC_JAMMED or status == KC_UNCONVERGED or status == KC_LOST    # of the last, `recounted` knows it
     if not told and (status == KC_OK or status == KC_NONFINITE or not has_values(m, at)):
         status = KC_NONFINITE
     r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
-    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
+    p = numbers_of(shifted(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
     return m.hooks.failure(KERNELS[k], status, row_of(m, status, outcome.number), at.t, x, r, p, rows, out)
 
 
 cdef bint has_values(Model m, const Arguments *at) except -1:
-    """Test whether all entries of the mass matrix and of G are finite: else no pivot, and no row, is to blame."""
+    """Test whether all entries of the mass matrix and of G are finite; otherwise no pivot or row is the reason."""
     cdef kc_kernel *kernel
     cdef int k
     for k in [K_MASS_MATRIX] + [K_CONSTRAINT_JACOBIAN] * (m.n_constraints > 0):
@@ -79,7 +79,7 @@ cdef bint has_values(Model m, const Arguments *at) except -1:
 
 
 cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
-    """The ``row`` of a SingularError: speeds, then rows of G, then constraints on coordinates."""
+    """The ``row`` of a SingularError: an index among speeds, then rows of G, then constraints on coordinates."""
     if status == KC_UNSATISFIED_CONFIGURATION:
         return m.n_u + m.n_constraints + number
     return number if status == KC_SINGULAR or status == KC_CHATTER else m.n_u + number

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels as methods: functions of Python, whose usual calls C does at once; included by _native.pyx.
+# Kernels as methods: Python functions, with usual calls done by C directly; included by _native.pyx.
 
 cdef extern from "Python.h":
     ctypedef object (*vectorcallfunc)(object callable, PyObject *const *args, size_t flags, PyObject *words)
@@ -20,17 +20,17 @@ cdef enum:      # the arguments of a kernel, in the order of `evaluate`
 cdef class KernelMethod:
     """A kernel as a method of a model, of its `ModelKernels`, or of a `Workspace`.
 
-    ``__wrapped__`` is the function: it has the signature, the documentation, and does any call.  Those with the usual
-    arguments alone are done here, without it.
+    ``__wrapped__`` is the function: it has the signature and the documentation, and does any call.  Calls with only the
+    usual arguments are done here, without the function.
     """
 
     cdef vectorcallfunc vectorcall
     cdef readonly object __wrapped__
     cdef int k
     cdef int n_positional           # t, x, and udot where the kernel reads it
-    cdef bint multipliers           # after them; models without constraints need not give these
+    cdef bint multipliers           # after them; not needed for models without constraints
     cdef tuple words                # names of the arguments
-    cdef PyObject *names[N_GIVEN]   # which these hold; NULL for one that it does not take
+    cdef PyObject *names[N_GIVEN]   # their values; NULL for an argument that the kernel does not have
 
     def __get__(self, owner, kind):
         return self if owner is None else PyMethod_New(self, owner)
@@ -61,7 +61,7 @@ cdef KernelMethod new_method(object function, vectorcallfunc vectorcall, object 
 
 
 def kernel_method(function):
-    """A method of a model for the kernel of its name.
+    """A method of a model for the kernel with its name.
 
     ``f(self, t, x, *, ...)``, ``f(self, t, x, udot, *, ...)`` or ``f(self, t, x, udot, multipliers=None, *, ...)``.
     """
@@ -69,7 +69,7 @@ def kernel_method(function):
 
 
 def internal_kernel_method(function):
-    """The same of `ModelKernels`."""
+    """A method of `ModelKernels` for the kernel with its name."""
     return with_arguments(new_method(function, call_internal_kernel_method, function.__name__))
 
 
@@ -87,12 +87,12 @@ cdef KernelMethod with_arguments(KernelMethod method):
 
 
 def workspace_method(function):
-    """A method ``f(self)`` of `Workspace`, for the kernel of its name."""
+    """A method ``f(self)`` of `Workspace`, for the kernel with its name."""
     return new_method(function, call_workspace_method, function.__name__)
 
 
 def forward_dynamics_method(function):
-    """A method ``f(self, q, u, tau)`` of a model, whose usual calls the kernel `forward_dynamics` does."""
+    """A method ``f(self, q, u, tau)`` of a model; its usual calls use the kernel `forward_dynamics` directly."""
     return new_method(function, call_forward_dynamics, "forward_dynamics")
 
 
@@ -132,7 +132,7 @@ cdef object call_internal_kernel_method(object callable, PyObject *const *args, 
 
 cdef inline object call_at_once(KernelMethod method, Model model, PyObject *const *args, Py_ssize_t n, size_t flags,
                                 PyObject *words):
-    """Sort the arguments; names are one object each where a call writes them out, so that no text is compared."""
+    """Sort the arguments; names in calls are interned, so that no text is compared."""
     cdef PyObject *given[N_GIVEN]
     cdef PyObject *none = <PyObject *>None
     cdef Py_ssize_t i, place, n_words = 0 if words == NULL else PyTuple_GET_SIZE(words)

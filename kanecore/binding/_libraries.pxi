@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The libraries of one model: names, sizes and kernels out of their tables; included by _library.pyx.
+# The libraries of a model: names, sizes and kernels from their tables; included by _library.pyx.
 
 cdef dict NUMBERS = {name: i for i, name in enumerate(KERNELS)}
 
@@ -17,7 +17,7 @@ cdef enum:
 
 cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out) noexcept nogil:
-    """Kernel of no elements, such as the outputs of a model without any."""
+    """Kernel without elements, such as the outputs of a model without outputs."""
     pass
 
 
@@ -27,7 +27,7 @@ cdef str named(object library):
 
 
 cdef class Libraries:
-    """Libraries of a model: sizes and names, and the kernels that they hold.
+    """Libraries of a model: sizes, names and kernels.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ cdef class Libraries:
     Raises
     ------
     ImportError
-        The library cannot be opened, was compiled against another version of kanecore.h, or its table cannot be right.
+        The library cannot be opened, was compiled against another version of kanecore.h, or has a wrong table.
     """
 
 
@@ -129,7 +129,7 @@ cdef class Libraries:
         return 0
 
     cdef int add_kernels(self, const kc_model *m) except -1:
-        """Add the kernels that are not open yet, and grow the work space to their needs."""
+        """Add the kernels that are not open yet, and grow the work space for them."""
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
@@ -172,7 +172,7 @@ cdef class Libraries:
         return 0
 
     cdef int open_lanes(self, int k) except -1:
-        """Open the library that holds kernel ``k`` for several states, unless that was tried before."""
+        """Open the library with kernel ``k`` for several states, unless this was tried before."""
         if not self.lanes_asked[k]:
             self.lanes_asked[k] = True
             if self.lane_kernels[k] == NULL:
@@ -182,7 +182,7 @@ cdef class Libraries:
     cdef int note_unread(self, dict unread) except -1:
         """Parameters that the kernels of a library do not read: bits of an integer, by the kernels' names."""
         cdef Py_ssize_t i
-        for k, name in enumerate(KERNELS):      # a library that a later kanecore made may name others
+        for k, name in enumerate(KERNELS):      # a library made by a later kanecore may have others
             if name in unread:
                 for i in range(self.n_p):
                     self.reads[<int>k * self.n_p + i] = not unread[name] >> i & 1
@@ -201,14 +201,14 @@ cdef class Libraries:
         return table_info(m)
 
     cdef int install(self, object code) except -1:
-        """Let the machine run code that was opened, once its kernels are checked."""
+        """Let the interpreter run opened code, after a check of its kernels."""
         if self.machine is not None:
             (<Machine>self.machine).check_kernels(code, self)
             (<Machine>self.machine).install(code)
         return 0
 
     cdef bint fits(self, const kc_model *m) except -1:
-        """Test whether a table has the names and sizes of the first."""
+        """Test whether a table has the names and sizes of the first table."""
         cdef const kc_model *core = self.table
         return (m.flags == core.flags and m.n_points == core.n_points and m.n_frames == core.n_frames
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints
@@ -228,7 +228,7 @@ cdef class Libraries:
         return table_info(self.opened())
 
     cdef kc_kernel *kernel(self, int k) except NULL:
-        """Kernel number ``k``, from a library that is found if it must be; ModelError if there is none."""
+        """Kernel number ``k``, from a library that is opened if necessary; ModelError if there is none."""
         self.opened()
         if self.kernels[k] == NULL:
             self.hooks.find(KERNELS[k])
@@ -243,13 +243,13 @@ cdef class Libraries:
         """The address of a kernel's C function.
 
         ``void f(double t, const double *x, const double *r, const double *c, double *work, double *out)``,
-        with c = `prepared`, and `n_work` doubles of the caller's as work. In single precision (``real="float"``) all
-        are floats but t.
+        with c = `prepared`, and `n_work` doubles of the caller as work.  In single precision (``real="float"``) all
+        except t are floats.
 
         Parameters
         ----------
         kernel : str
-            Its name; those of udot read x = [q, u, udot], or [q, u, udot, multipliers].
+            Name of the kernel; kernels that depend on udot read x = [q, u, udot], or [q, u, udot, multipliers].
 
         Returns
         -------

@@ -2,10 +2,10 @@
 # Calls of a model's kernels for functions of the package, not for users; included by _native.pyx.
 
 cdef class ModelKernels:
-    """Kernels of a model for other functions of the package: which there are, and calls of one state at once.
+    """Kernels of a model for functions of the package: tests of existence, and fast calls at one state.
 
-    Methods that end in ``_at_once`` take one state in plain arrays.  They return None for other arguments, and where
-    the library of the kernel is not open.
+    Methods that end in ``_at_once`` take one state in plain arrays.  They return None for other arguments, and if the
+    library of the kernel is not open.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ cdef class ModelKernels:
         self.model = model
 
     def has(self, kernel):
-        """Test whether the libraries opened so far hold a kernel."""
+        """Test whether the opened libraries have a kernel."""
         return self.model.kernels[kernel_number(kernel)] != NULL
 
     def method(self, kernel):
@@ -27,7 +27,9 @@ cdef class ModelKernels:
         return getattr(self, kernel, None) or getattr(self.model, kernel)
 
     def why_not(self, kernel):
-        """Missing part of the description that a kernel needs, as the library of its group says; None if none is."""
+        """Missing part of the description that a kernel needs, from the library of its group; None if no part is
+        missing.
+        """
         cdef Model m = self.model
         cdef int k = kernel_number(kernel)
         if m.kernels[k] == NULL and kernel not in m.missing:
@@ -40,7 +42,7 @@ cdef class ModelKernels:
         Parameters
         ----------
         library : str or Code
-            Its path, or its code, as that of the first; the table has the names and sizes of the first.
+            Its path, or its code, like the first library; the table has the names and sizes of the first.
 
         Returns
         -------
@@ -56,12 +58,12 @@ cdef class ModelKernels:
 
     @property
     def table_info(self):
-        """Facts of the core library about itself, as they stand in its table; `Facts` has those of the model."""
+        """Facts of the core library about itself, from its table; `Facts` has the facts of the model."""
         return self.model.core_info()
 
     @property
     def lanes(self):
-        """The kernels that open libraries hold for several states, and how many states: ({name, ...}, n)."""
+        """The kernels for several states in open libraries, and the number of states: ({name, ...}, n)."""
         cdef Model m = self.model
         return ({name for k, name in enumerate(KERNELS) if m.lane_kernels[k] != NULL},
                 0 if m.lanes == NULL else m.lanes.n_lanes)
@@ -82,23 +84,26 @@ cdef class ModelKernels:
         return self.model.current(kind)
 
     def replace(self, str kind, dict numbered):
-        """Set finite numbers in the places of some parameters or inputs, all at once."""
+        """Set some parameters or inputs to finite numbers, all at once."""
         self.model.replace(kind, numbered)
 
     def reads(self, Py_ssize_t parameter, int kernel):
-        """Test whether a kernel reads a parameter, both by number; -1 for any kernel of the open libraries, -2 for none."""
+        """Test whether a kernel reads a parameter, both by index; -1 means any kernel of the open libraries, -2 none.
+        """
         return self.model.wanted(parameter, kernel)
 
     def count(self, p=None):
-        """Number of rows of G that count with some parameters, by default the current ones: a fact of these alone."""
+        """Number of rows of G that count for some parameters, by default the current ones."""
         return self.model.count(p)
 
     def evaluate(self, kernel, t, x, beyond, r, p, out, threads=1):
-        """The result of a kernel by name; ``beyond`` is what x goes on with, udot for example, or None."""
+        """The result of a kernel by name; ``beyond`` is the continuation of x, udot for example, or None."""
         return self.model.evaluate(kernel_number(kernel), t, x, beyond, r, p, out, threads)
 
     def linearize_into(self, t, x, r, p, a, b):
-        """Write A and B of one state into plain arrays that do not overlap; False for others, which stay as they are."""
+        """Write A and B of one state into plain arrays that do not overlap; False for other arrays, which do not
+        change.
+        """
         cdef Model m = self.model
         cdef Py_ssize_t n = m.n_x, columns = n + m.n_r
         if m.kernels[K_LINEARIZE] == NULL or m.single or not take_columns(a, b, n, columns):

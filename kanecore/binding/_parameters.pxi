@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The current parameters and inputs of a model, and those of one call; included by _library.pyx.
+# The current parameters and inputs of a model, and those of a call; included by _library.pyx.
 
 cdef class Parametrized(Libraries):
     """A model with its current parameters and inputs: immutable blocks that are swapped when they are set.
@@ -23,7 +23,7 @@ cdef class Parametrized(Libraries):
         return 0
 
     cdef void note_served(self, const double *p, bint *served) noexcept nogil:
-        """Write of each kernel whether it reads no parameter which is not finite."""
+        """Record for each kernel whether all parameters that it reads are finite."""
         cdef Py_ssize_t i, k
         for k in range(N_KERNELS):
             served[k] = True
@@ -62,7 +62,7 @@ cdef class Parametrized(Libraries):
     cdef int replace(self, str kind, dict numbered) except -1:
         """Set finite numbers in the places of some parameters or inputs.
 
-        No Python code runs in it: threads that set different values do not undo each other's.
+        No Python code runs meanwhile, so threads that set different values do not undo each other's changes.
         """
         merged = self.current(kind)
         for i, value in numbered.items():
@@ -74,7 +74,7 @@ cdef class Parametrized(Libraries):
         return 0
 
     cdef int take_addresses(self, dict addresses) except -1:
-        """Take the addresses of C functions that the libraries call: in c they follow the parameters, as numbers."""
+        """Set the addresses of C functions that the libraries call: in c they follow the parameters, as numbers."""
         names = list(self.core_info().get("functions", ()))
         if list(addresses) != names:
             raise ImportError(f"the library of {self.name!r} calls the C functions {', '.join(names) or 'none'}, and was "
@@ -86,14 +86,16 @@ cdef class Parametrized(Libraries):
         return 0
 
     cdef void place_addresses(self, double *c) noexcept nogil:
-        """Put the addresses of C functions, and of the machine's code, where kernels and ``prepare`` find them."""
+        """Copy the addresses of C functions, and of the interpreter's code, to their places for kernels and
+        ``prepare``.
+        """
         if self.n_addresses:
             memcpy(c + self.first + self.n_p, self.addresses, self.n_addresses * sizeof(double))
         if self.first:
             c[0] = <double><uintptr_t>(<Machine>self.machine).model
 
     cdef void prepare_block(self, const double *p, double *c) noexcept nogil:
-        """c for parameters p."""
+        """The constants c for parameters p."""
         self.place_addresses(c)
         call_prepare(self.table.prepare, p, c, self.single)
 
@@ -102,7 +104,7 @@ cdef class Parametrized(Libraries):
         cdef Block block
         if self.single:
             block = in_floats(new_block(p, self.n_p, self.n_p), self.n_p, self.n_prepared + self.n_p)
-            self.prepare_block(behind(block.read, self.n_prepared, self.item), block.read)
+            self.prepare_block(shifted(block.read, self.n_prepared, self.item), block.read)
         else:
             block = new_block(p, self.n_p, self.n_prepared)
             self.prepare_block(p, block.read)
@@ -113,20 +115,20 @@ cdef class Parametrized(Libraries):
         return in_floats(block, self.n_r, self.n_r) if self.single else block
 
     cdef Py_ssize_t count(self, object p) except -1:
-        """Number of rows of G that count with some parameters, for None the current ones: a fact of these alone."""
+        """Number of rows of G that count for some parameters; None means the current ones."""
         if not self.n_constraints:
             return 0
         return int(number_at(self.resolve_parameters(p, K_UDOT).read, self.n_prepared - 1, self.single))
 
     cdef Block resolve_parameters(self, object p, int k=ANY):
-        """The parameters of one call, prepared: for None the current ones, else an array or a mapping.
+        """The prepared parameters of a call: the current ones for None, else an array or a mapping.
 
-        Those that kernel ``k`` does not read may be missing.
+        Parameters that kernel ``k`` does not read may be missing.
         """
         return self.resolve("parameter", p, k)
 
     cdef Block resolve_inputs(self, object r):
-        """The inputs of one call: for None the current ones, else an array or a mapping."""
+        """The inputs of a call: the current ones for None, else an array or a mapping."""
         return self.resolve("input", r, ANY)
 
     cdef Block resolve(self, str kind, object settings, int k):
@@ -150,7 +152,7 @@ cdef class Parametrized(Libraries):
 
     @property
     def prepared(self):
-        """A copy of the current prepared constants c, (n_prepared,), as C kernels take them.
+        """A copy of the current prepared constants c, (n_prepared,), for C kernels.
 
         A snapshot: it does not follow later changes of the parameters.
         """
@@ -178,6 +180,6 @@ cdef class Parametrized(Libraries):
         for i in range(result.size // self.n_prepared if self.n_prepared else 0):
             if i % PATIENCE == PATIENCE - 1:
                 PyErr_CheckSignals()
-            self.prepare_block(behind(data(values), i * self.n_p, self.item),
-                               behind(data(result), i * self.n_prepared, self.item))
+            self.prepare_block(shifted(data(values), i * self.n_p, self.item),
+                               shifted(data(result), i * self.n_prepared, self.item))
         return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Fixed steps of many rows side by side, in lanes and threads; included by _motion.pyx.  The steps are kc_rollout.h's.
+# Fixed steps of many rows at once, in lanes and threads; included by _motion.pyx. kc_rollout.h takes the steps.
 
 cdef extern from "rollout/kc_rollout.h" nogil:
     ctypedef struct kc_rollout:
@@ -34,19 +34,19 @@ cdef extern from "rollout/kc_rollout.h" nogil:
     void kc_roll_out(const kc_rollout *plan, size_t first, size_t end, void *work)
 
 cdef enum:
-    BLOCKS_OF_A_ROLLOUT = 3     # at most: with more the states between steps leave the first cache
+    BLOCKS_OF_A_ROLLOUT = 3     # at most; with more the states between steps exceed the first cache
 
 FIXED_STEP_METHODS = ("rk4", "euler")
-"""Methods of rollouts; simulations have them under the same names."""
+"""Methods of rollouts, with the same names as in simulations."""
 
-cdef struct PartsOfRows:    # rows in groups that begin together, shared among threads
+cdef struct PartsOfRows:    # rows in groups that start together, distributed over threads
     Py_ssize_t n_rows, n_groups, rows_of_a_group, n_parts
     char *memory
     size_t bytes_of_a_thread
 
 
 cdef int split(PartsOfRows *parts, Py_ssize_t n_rows, const kc_lanes *lanes, Py_ssize_t most, int threads) noexcept:
-    """Parts of whole lanes, ``most`` at most; returns how many threads they are enough for."""
+    """Set parts of whole lanes, at most ``most``; return the number of threads that they can use."""
     parts.n_rows, parts.rows_of_a_group = n_rows, 1 if lanes == NULL else lanes.n_lanes
     parts.n_groups = (n_rows + parts.rows_of_a_group - 1) // parts.rows_of_a_group
     parts.n_parts = 1 if threads == 1 else max(1, min(threads * PARTS_OF_A_THREAD, parts.n_groups, most))
@@ -54,7 +54,7 @@ cdef int split(PartsOfRows *parts, Py_ssize_t n_rows, const kc_lanes *lanes, Py_
 
 
 cdef int bring_memory(PartsOfRows *parts, size_t n_bytes, int n_threads) except -1:
-    """So many bytes for each thread, in whole lines of the cache."""
+    """Memory of the given bytes for each thread, in whole cache lines."""
     parts.bytes_of_a_thread = (n_bytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
     parts.memory = <char *>PyMem_Malloc(n_threads * parts.bytes_of_a_thread + ALIGNMENT)
     if parts.memory == NULL:
@@ -97,7 +97,7 @@ cdef object row_offsets(object array, tuple shape, int n_own):
 
 @cython.final
 cdef class Rollout:
-    """Rows that are advanced by fixed steps: their operands, and the outcome of each.
+    """Rows that advance by fixed steps: operands and outcomes.
 
     Attributes
     ----------
@@ -106,17 +106,17 @@ cdef class Rollout:
     numbers : ndarray of int32, (rows,)
         Where a model has no solution: the ``row`` of a `SingularError`; else -1.
     last : ndarray of int64, (rows,)
-        How many steps led to a good state; -1 where the start is none.
+        Number of steps to the last good state; -1 if the start is not good.
     """
 
     cdef Model model
     cdef kc_rollout plan
-    cdef list owners                    # of all memory that the plan points at
+    cdef list owners                    # owners of all memory in the plan
     cdef Py_ssize_t n_rows
     cdef readonly object codes, numbers, last
 
     def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, x0, r, c, out):
-        """Operands as `roll_out` takes them."""
+        """Operands as for `roll_out`."""
         cdef kc_rollout *plan = &self.plan
         memset(plan, 0, sizeof(kc_rollout))
         self.model, self.n_rows = model, 1
@@ -174,7 +174,7 @@ cdef class Rollout:
         return 0
 
     cdef int number_rows(self) except -1:
-        """Turn the places where kernels failed into the ``row`` of a `SingularError`."""
+        """Convert the places of kernels' failures to the ``row`` of a `SingularError`."""
         for i in np.flatnonzero((self.codes != KC_OK) & (self.codes != KC_NONFINITE)).tolist():
             self.numbers[i] = row_of(self.model, self.codes[i], self.numbers[i])
         return 0
@@ -188,12 +188,12 @@ def roll_out(Model model, str method, double t0, double dt, uint64_t steps, tupl
     method : str
         One of `FIXED_STEP_METHODS`.
     x0, r, c : ndarray, (..., n_x), (..., steps or 1, n_r), (..., n_prepared)
-        Starts, inputs that are held over each step, prepared constants, in the model's type, contiguous along their last
-        axes; leading axes broadcast to ``shape``.
+        Initial states, inputs that are constant over each step, prepared constants, in the model's type, contiguous
+        along their last axes; leading axes broadcast to ``shape``.
     out : ndarray, shape + (steps + 1, n_x)
         The states; a row that fails is NaN from there on.
     threads : int, optional
-        As of the kernels.
+        As for the kernels.
 
     Returns
     -------
@@ -222,9 +222,9 @@ def result_for(Model model, out, tuple shape, operands):
 
 
 def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
-    """x(t + dt), or None where something is to be read, checked or explained first, as `roll_out` does.
+    """x(t + dt), or None if arguments must first be read, checked or explained, as by `roll_out`.
 
-    For loops in Python: a vector without constraints and unit quaternions takes little more than its evaluations.
+    For loops in Python: without constraints and unit quaternions a step takes little more than its evaluations.
     """
     cdef Arguments at
     cdef kc_rollout plan

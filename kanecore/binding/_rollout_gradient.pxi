@@ -38,7 +38,7 @@ cdef struct RolloutGradientCall:
 
 
 cdef void roll_part_back(void *work, int thread, int part) noexcept nogil:
-    """Take the gradients of a part's rows back to their starts."""
+    """Propagate the gradients of a part's rows back to their starts."""
     cdef RolloutGradientCall *call = <RolloutGradientCall *>work
     cdef kc_rollout_gradient plan = call.plan
     if told_to_end(plan.context):
@@ -49,7 +49,7 @@ cdef void roll_part_back(void *work, int thread, int part) noexcept nogil:
 
 @cython.final
 cdef class RolloutGradient:
-    """Rows of a rollout, whose gradients are found from the last step to the first.
+    """Rows of a rollout, with gradients found from the last step to the first.
 
     Attributes
     ----------
@@ -59,13 +59,13 @@ cdef class RolloutGradient:
 
     cdef Model model
     cdef kc_rollout_gradient plan
-    cdef list owners                    # of all memory that the plan points at
+    cdef list owners                    # owners of all memory in the plan
     cdef Py_ssize_t n_rows
     cdef readonly object by_start, by_inputs, by_parameters
 
     def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, states, weights,
                  r, c, bint parameters):
-        """Operands as `roll_back` takes them."""
+        """Operands as for `roll_back`."""
         cdef kc_rollout_gradient *plan = &self.plan
         memset(plan, 0, sizeof(kc_rollout_gradient))
         self.model, self.n_rows = model, 1
@@ -128,14 +128,14 @@ cdef class RolloutGradient:
 
 def roll_back(Model model, str method, double t0, double dt, uint64_t steps, tuple shape, states, weights, r, c,
               bint parameters, threads=None):
-    """Gradients of costs over rollouts, from those by the states.
+    """Gradients of costs over rollouts, from the gradients by the states.
 
     Parameters
     ----------
     states, weights : ndarray, shape + (steps + 1, n_x)
         The result of `roll_out`, and the gradient of the cost by it; contiguous.
     parameters : bool
-        Whether gradients by parameters are wanted.
+        Whether gradients by parameters are requested.
 
     Returns
     -------

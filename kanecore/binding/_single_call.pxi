@@ -3,16 +3,16 @@
 
 cdef object ONE = 1
 
-# Functions and not methods, since these a compiler does not inline.
+# Functions and not methods, since a compiler does not inline methods.
 
 cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
-    """Test whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
+    """Test whether ``a`` is a float64 array of shape (n,) that C may read directly."""
     return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
 
 
 cdef inline bint plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
-    """Test whether C may read the arguments as they are, with all that kernel ``k`` reads; then ``at`` says where."""
+    """Test whether C may read all arguments of kernel ``k`` directly; ``at`` then has their addresses."""
     if not is_vector(x, m.n_x):
         return False
     if PyFloat_Check(t):
@@ -49,7 +49,7 @@ cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept:
 
 
 cdef inline bint overlapped(Model m, int k, const double *result, const Arguments *at, object r, object p) noexcept:
-    """Test whether the result would be written over x, or over r and p where they were given."""
+    """Test whether the result would overwrite x, or given r and p."""
     cdef Py_ssize_t size = m.size[k]
     return (overlap(result, size, at.x, m.n_x)
             or (r is not None and overlap(result, size, at.r, m.n_r))
@@ -57,7 +57,7 @@ cdef inline bint overlapped(Model m, int k, const double *result, const Argument
 
 
 cdef inline bint is_result(Model m, int k, object out) noexcept:
-    """Test whether C may write the result of kernel ``k`` for one state into ``out`` as it is."""
+    """Test whether C may write the result of kernel ``k`` for one state directly into ``out``."""
     cdef int axis
     if not (cnp.PyArray_CheckExact(out) and cnp.PyArray_TYPE(out) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(out) == m.n_dims[k] and cnp.PyArray_ISCARRAY(out)):
@@ -69,7 +69,7 @@ cdef inline bint is_result(Model m, int k, object out) noexcept:
 
 
 cdef inline bint put(double **to, object vector, Py_ssize_t n) noexcept:
-    """Copy a plain vector of ``n`` numbers, None for zeros, and move ``to`` past it; False if it is no such vector."""
+    """Copy a plain vector of ``n`` numbers, None for zeros, and move ``to`` past it; False for another vector."""
     if vector is None:
         memset(to[0], 0, n * sizeof(double))
     elif is_vector(vector, n):
@@ -95,15 +95,15 @@ cdef class Model(Parametrized):
 
     Notes
     -----
-    The tables are immutable and shared; parameters and inputs are immutable blocks that are swapped when
-    they are set, so that a call in one thread never sees half of what another sets.
+    The tables are immutable and shared.  Parameters and inputs are immutable blocks that are swapped when they are set,
+    so that a call in one thread never sees half of another thread's change.
     """
 
     @cython.final
     cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out,
                          object threads=ONE):
-        """One state in plain arrays, at once and without allocating; everything else by `evaluate_any`."""
-        cdef Arguments at, failed       # two, so that the former may stay in registers
+        """Evaluate one state in plain arrays directly and without allocation; other arguments go to `evaluate_any`."""
+        cdef Arguments at, failed       # two variables, so that the first may stay in registers
         cdef double scalar
         cdef double *result
         cdef object array = out
@@ -136,7 +136,7 @@ cdef class Model(Parametrized):
 
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out,
                              object threads):
-        """Convert all that NumPy accepts: conversion, broadcasting, errors that name the argument."""
+        """Evaluate for all arguments that NumPy accepts: conversion, broadcasting, errors that name the argument."""
         cdef Evaluation states = Evaluation.__new__(Evaluation)
         states.threads = thread_count(threads)
         self.kernel(k)
@@ -187,7 +187,7 @@ cdef class Model(Parametrized):
 
     @cython.final
     cdef object forward_dynamics_at_once(self, object q, object u, object tau):
-        """`aba` of one state in plain arrays; None for arguments that are no such."""
+        """`aba` of one state in plain arrays; None for other arguments."""
         cdef Arguments at
         cdef Py_ssize_t n = self.n_u
         if (not self.qdot_is_u or self.single or self.kernels[K_FORWARD_DYNAMICS] == NULL or not self.served[K_FORWARD_DYNAMICS]
@@ -207,7 +207,7 @@ cdef class Model(Parametrized):
 
 
 cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:
-    """Test whether ``a`` is a float64 matrix of so many contiguous rows; a matrix without columns is."""
+    """Test whether ``a`` is a float64 matrix with the given number of contiguous rows, or without columns."""
     return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 2
             and cnp.PyArray_DIM(a, 0) == rows
             and (cnp.PyArray_STRIDE(a, 1) == sizeof(double) or cnp.PyArray_DIM(a, 1) == 0)
@@ -216,7 +216,7 @@ cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:
 
 
 cdef bint take_columns(object a, object b, cnp.npy_intp rows, cnp.npy_intp columns) noexcept:
-    """Test whether a, which is square, and b are plain arrays beside each other in a matrix, or apart in memory."""
+    """Test whether a square a and b are plain arrays: adjacent columns of a matrix, or separate in memory."""
     cdef cnp.npy_intp left, right, from_a_to_b
     if not (is_block(a, rows) and is_block(b, rows)):
         return False
@@ -231,7 +231,7 @@ cdef bint take_columns(object a, object b, cnp.npy_intp rows, cnp.npy_intp colum
 
 
 cdef void copy_columns(const double *whole, cnp.npy_intp columns, object to, cnp.npy_intp first) noexcept:
-    """Copy the columns from ``first`` on of a matrix with so many to a plain array: as many as it has."""
+    """Copy columns of a matrix from ``first`` on to a plain array, which has their number."""
     cdef char *row = <char *>cnp.PyArray_DATA(to)
     cdef cnp.npy_intp i, width = cnp.PyArray_DIM(to, 1) * <cnp.npy_intp>sizeof(double)
     for i in range(cnp.PyArray_DIM(to, 0) if width else 0):

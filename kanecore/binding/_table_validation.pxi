@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Opening a library and its table; included by _library.pyx.  The content of a table is checked here, and nowhere else.
+# Opening a library and its table; included by _library.pyx.  The content of tables is checked only here.
 
 import os
 
@@ -46,13 +46,13 @@ cdef int check_table(const kc_model *m) except -1:
 
 
 cdef int count_kernels(const kc_model *m) noexcept nogil:
-    """Number of kernels that a table has room for, negative where it ends before them: an older library's is shorter."""
+    """Number of kernels in a table, which is shorter in an older library; negative if the table ends before them."""
     cdef Py_ssize_t first = <const char *>first_kernel(m) - <const char *>m
     return <int>min((<Py_ssize_t>m.struct_size - first) // <Py_ssize_t>sizeof(kc_kernel *), N_KERNELS)
 
 
 cdef dict sizes_of(const kc_model *m):
-    """Sizes by their names."""
+    """Sizes by name."""
     return {
         "n_q": m.n_q, "n_u": m.n_u, "n_p": m.n_p, "n_r": m.n_r, "n_prepared": m.n_prepared, "n_work": m.n_work,
         "n_points": m.n_points, "n_frames": m.n_frames, "n_outputs": m.n_outputs, "n_joints": m.n_joints,
@@ -65,7 +65,7 @@ cdef dict sizes_of(const kc_model *m):
 
 
 cdef int check_flags(const kc_model *m) except -1:
-    """Raise ValueError for flags that no model has, or that do not go with the sizes."""
+    """Raise ValueError for flags that are impossible, or inconsistent with the sizes."""
     if m.flags & ~<uint32_t>(KC_QDOT_IS_U | KC_SINGLE):
         raise ValueError(f"flags is {m.flags}, and no model has all of these")
     if m.flags & KC_QDOT_IS_U and m.n_q != m.n_u:
@@ -116,7 +116,7 @@ cdef str text_of(str member, const char *text):
 
 
 cdef int check_numbers(const kc_model *m) except -1:
-    """Raise ValueError for a missing array of numbers, and for a place that no coordinate or input has."""
+    """Raise ValueError for a missing array of numbers, or a place beyond the coordinates or inputs."""
     cdef Py_ssize_t i
     for member, absent in (("p_default", m.n_p and m.p_default == NULL), ("r_default", m.n_r and m.r_default == NULL),
                            ("unit", m.n_unit and m.unit == NULL)):

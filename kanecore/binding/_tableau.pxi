@@ -15,14 +15,14 @@ cdef object copied(const double *numbers, tuple shape):
 
 @cython.final
 cdef class Tableau:
-    """The numbers of a method, by the letters of kc_method.h and kc_rosenbrock.h.
+    """The coefficients of a method, with the letters of kc_method.h and kc_rosenbrock.h.
 
     Parameters
     ----------
     method : str
         One of `METHODS`.
     stiff : bool
-        The one that "auto" and "auto_w" hand over to.
+        The stiff method of "auto" and "auto_w".
 
     Attributes
     ----------

@@ -67,19 +67,20 @@ cdef object named_array(Model model, str kind, object array):
 cdef class Buffers:
     """Arguments and results of one model in fixed arrays; one per thread.
 
-    Write into the arrays, also by name or symbol, ``ws.p["m"] = 2.0``, or assign to the attributes, which copies; they
-    take mappings as the kernels do. A change of ``p`` is seen by the next call, which then prepares it. A method returns its array, the same one each time; energies and power are
-    floats. Errors are those of the model's kernel of the same name.
+    Write into the arrays, also by name or symbol, ``ws.p["m"] = 2.0``, or assign to the attributes, which copies and
+    accepts mappings like the kernels.  After a change of ``p`` the next call prepares the constants.  A method returns
+    its array, the same in each call; energies and power are floats.  Errors are those of the model's kernel of the same
+    name.
 
     Parameters
     ----------
     model : Model
-        t and x start at zero, r and p from its current values, which they do not follow.
+        t and x start at zero, r and p with the model's current values, whose later changes have no effect.
 
     Attributes
     ----------
     t : float
-        Time; like x, r and p, every method reads it.
+        Time, read by every method like x, r and p.
     x : ndarray, (n_x,)
         State [q, u, z].
     r : ndarray, (n_r,)
@@ -87,8 +88,9 @@ cdef class Buffers:
     p : ndarray, (n_p,)
         Parameters.
     qdot, udot, zdot : ndarray, (n_q,), (n_u,), (n_z,)
-        The parts of ``xdot``, which `rhs` writes. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
-        read: they too return NaN until `rhs` has run or it was assigned. `equations_residual` reads the array of `multipliers` as well.
+        The parts of ``xdot``, written by `rhs`.  `generalized_inertia_forces`, `inverse_dynamics` and `power` read
+        ``udot``, and return NaN until `rhs` has run or ``udot`` was assigned.  `equations_residual` reads the array of
+        `multipliers` as well.
     """
 
     cdef Model model
@@ -101,7 +103,7 @@ cdef class Buffers:
     cdef double *state
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters in it
-    cdef bint served[N_KERNELS]             # whether a kernel reads none of those missing in p
+    cdef bint served[N_KERNELS]             # whether a kernel reads no parameter that is missing in p
     cdef readonly object _x, _r, _p, _udot  # for users to write into
     cdef double *x_data
     cdef double *r_data
@@ -158,7 +160,7 @@ cdef class Buffers:
 
     @property
     def udot(self):
-        """The derivatives of the speeds, (n_u,): a part of `xdot`, and read by the kernels of udot."""
+        """The derivatives of the speeds, (n_u,): a part of `xdot`, read by kernels that depend on udot."""
         return self._udot
 
     @udot.setter
@@ -166,7 +168,7 @@ cdef class Buffers:
         self._udot[...] = self.model.names.rows("udot", value)
 
     cdef object values(self, str kind):
-        """A new array for an argument, whose entries have names."""
+        """A new array with named entries for an argument."""
         return named_array(self.model, kind, self.array((len(self.model.names.of(kind)),)))
 
     cdef object array(self, tuple shape):
@@ -206,14 +208,14 @@ cdef class Buffers:
     cdef int prepare(self) except -1:
         cdef Model m = self.model
         m.prepare_block(self.p_data, self.c)
-        memcpy(behind(self.c, m.first, m.item), self.p_data, m.n_p * m.item)
+        memcpy(shifted(self.c, m.first, m.item), self.p_data, m.n_p * m.item)
         p = self._p.astype(DOUBLE) if m.single else self._p
         m.note_served(data(p), self.served)
         self.prepared = True
         return 0
 
     cdef int refuse(self, int k) except -1:
-        """Raise for the parameters that a kernel reads and that are missing, or not finite, in p."""
+        """Raise for parameters in p that a kernel reads and that are missing or not finite."""
         cdef Model m = self.model
         unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m.names.current("parameter"))).tolist()
         unset = [i for i in unset if m.wanted(i, k)]
@@ -231,15 +233,15 @@ cdef class Buffers:
         if reads_multipliers(k):
             self.array_of(K_MULTIPLIERS)    # before c is prepared: it may move
         # c holds p, so a change of p shows at once.
-        if not self.prepared or memcmp(behind(self.c, m.first, m.item), self.p_data, m.n_p * m.item) != 0:
+        if not self.prepared or memcmp(shifted(self.c, m.first, m.item), self.p_data, m.n_p * m.item) != 0:
             self.prepare()
         if not self.served[k]:
             self.refuse(k)
         if reads_udot(k):
             memcpy(self.state, self.x_data, m.n_x * m.item)
-            memcpy(behind(self.state, m.n_x, m.item), self.udot_data, m.n_u * m.item)
+            memcpy(shifted(self.state, m.n_x, m.item), self.udot_data, m.n_u * m.item)
             if reads_multipliers(k):
-                memcpy(behind(self.state, m.n_x + m.n_u, m.item), self.results[K_MULTIPLIERS], m.n_constraints * m.item)
+                memcpy(shifted(self.state, m.n_x + m.n_u, m.item), self.results[K_MULTIPLIERS], m.n_constraints * m.item)
             x = self.state
         call_kernel(self.kernels[k], self.t, x, self.r_data, self.c, self.work, self.results[k], m.single)
         if not finite_numbers(self.results[k], m.size[k], m.single):
@@ -247,7 +249,7 @@ cdef class Buffers:
         return number_at(self.results[k], 0, m.single) if m.n_dims[k] == 0 else self.arrays[k]
 
     def evaluate(self, kernel):
-        """The result of a kernel by name, as its method."""
+        """The result of a kernel by name, as from its method."""
         return self.call(kernel_number(kernel))
 
     cdef int explain_result(self, int k, const double *x) except -1:

@@ -37,21 +37,21 @@ cdef dict _shared = {}
 
 
 def share(str identity, Model model, str kernel):
-    """Let XLA call a kernel under a name, from now on as long as this process lives.
+    """Let XLA call a kernel under a name, until the end of this process.
 
-    Programs that JAX compiled hold the name alone, and may outlive their maker.
+    Programs compiled by JAX have only the name, and may outlive their maker.
 
     Parameters
     ----------
     identity : str
-        Equal where the C text is, or the code.
+        Text that is equal for equal C text, or code.
     kernel : str
-        It, or "rhs_hessian".
+        Name of the kernel, or "rhs_hessian".
 
     Returns
     -------
     str
-        The name: ``identity``, with a number where that is another compilation's of the same text, with other flags.
+        The name: ``identity``, with a number if it belongs to another compilation of the same text with other flags.
     """
     cdef int k = K_LINEARIZE if kernel == "rhs_hessian" else kernel_number(kernel)
     cdef int count = 1
@@ -72,7 +72,7 @@ def xla_functions():
 
 
 def xla_threads(threads):
-    """The most threads of a call, -1 for one each core, as a number that XLA passes on."""
+    """Largest number of threads of a call, -1 for one on each core, as a number that XLA passes on."""
     thread_count(threads)
     return np.int64(threads)
 
@@ -96,7 +96,7 @@ cdef void *call_with_gil(kc_xla_call *call) noexcept:
     try:
         call_kernel_of(call)
     except KeyboardInterrupt:
-        PyErr_SetInterrupt()    # XLA knows no such error, so Python raises it again when it goes on
+        PyErr_SetInterrupt()    # XLA has no such error, so Python raises it again later
         return kc_xla_error(call, KC_XLA_CANCELLED, b"KeyboardInterrupt")
     except BaseException as error:
         return kc_xla_error(call, KC_XLA_FAILED_PRECONDITION, f"{type(error).__name__}: {error}".encode())
@@ -104,7 +104,7 @@ cdef void *call_with_gil(kc_xla_call *call) noexcept:
 
 
 cdef int call_kernel_of(kc_xla_call *call) except -1:
-    """Write the result of the kernel that the attributes name, of the arguments t, x, r, p, where XLA wants it."""
+    """Write the result of the kernel in the attributes, for the arguments t, x, r, p, to XLA's memory."""
     cdef const kc_xla_scalar *threads = <const kc_xla_scalar *>kc_xla_attribute(call, "threads", KC_XLA_SCALAR)
     cdef Model model
     if call.arguments.size != 4 or call.results.size != 1 or threads == NULL:
@@ -134,7 +134,7 @@ cdef str attribute_of(kc_xla_call *call, const char *name):
 
 
 cdef object array_of_xla(kc_xla_buffer *buffer, int n_own):
-    """The memory of XLA as an array; of leading axes that are all of length 1, none is left."""
+    """The memory of XLA as an array; leading axes that all have length 1 are removed."""
     cdef cnp.npy_intp lengths[MOST_AXES]
     cdef Py_ssize_t axis, size = 1, leading = 1
     cdef int n = <int>buffer.rank
@@ -170,6 +170,6 @@ def operand(Model model, str kind, settings, str kernel):
     Raises
     ------
     KeyError, ValueError, TypeError
-        As of the kernels.
+        Errors of the kernels.
     """
     return model.names.rows(kind, {} if settings is None else settings, None, kernel_number(kernel))

@@ -11,16 +11,16 @@
  *     double *work = malloc(sizeof(double) * kc_ode_work(&s, plan.method));
  *     status = kc_integrate(&s, &plan, x, work, &stats);
  *
- * The state x is advanced in place.  Each accepted step is handed to accept(), which may store it,
- * evaluate its interpolant, or stop the run.  A change of x by an event is handed to it as a step of length
- * zero.  Nothing here allocates, and nothing is kept between
- * calls: any number of threads may integrate, each with its own work.
+ * The state x is advanced in place.  Each accepted step is passed to accept(), which may store it, evaluate
+ * its interpolant, or stop the run.  A change of x by an event is passed as a step of length zero.  Nothing
+ * here allocates, and no state is kept between calls: any number of threads may integrate, each with its own
+ * work.
  *
  * Unit quaternions are divided by their norms after each accepted step, and with `project` the state is
- * brought back to the model's constraints; so is what kc_interpolate() gives: steps and interpolants lie on
- * the manifold. A method keeps its order, since this moves a state by no more than its error (Hairer, Lubich
- * & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section IV.4).  The state at the start is the
- * caller's to bring there.
+ * projected to the model's constraints, and so are the results of kc_interpolate(): steps and interpolants
+ * lie on the manifold.  A method keeps its order, since the projection moves a state by no more than its
+ * error (Hairer, Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section IV.4).  The caller
+ * projects the state at the start.
  */
 #ifndef KC_ODE_H
 #define KC_ODE_H
@@ -38,17 +38,17 @@ extern "C" {
  *
  *     r_i(t) = sum_j coefficients[(k n_r + i) 4 + j] (t - knots[k])^j,   j = 0 ... 3
  *
- * and the first and the last interval reach to infinity.  Integrators step onto every knot, so that
- * what is not smooth there costs no accuracy.  If `call` is not NULL it gives r instead, at any t and
- * x, and stops the run by returning non-zero.  With `held` it is asked every `period` after the start of a
- * run, in order, and its answer is held until then; steps end there.
+ * and the first and the last interval extend to infinity.  Integrators step onto every knot, so that corners
+ * there cost no accuracy.  If `call` is not NULL it gives r instead, at any t and x, and stops the run by
+ * returning non-zero. With `held` it is called every `period` after the start of a run, in order, and its
+ * result is constant in between; steps end at these times.
  */
 typedef struct kc_signal {
     uint32_t n_r, n_knots; /* at least 2 knots, increasing */
     const double *knots, *coefficients;
     int (*call)(double t, const double *x, double *r, void *context);
     void *context;
-    double *held; /* NULL, or the n_r inputs of the period that runs */
+    double *held; /* NULL, or the n_r inputs of the current period */
     double period;
 } kc_signal;
 
@@ -57,18 +57,18 @@ typedef struct kc_signal {
  * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
  */
 typedef struct kc_system {
-    kc_kernel *rhs, *qdot;          /* qdot: of methods that advance speeds and coordinates in turn */
+    kc_kernel *rhs, *qdot;          /* qdot: for methods that advance speeds and coordinates in turn */
     uint32_t n_q, n_u, n_z, n_work; /* as in the model */
     const double *c;                /* prepared constants */
     const kc_signal *signal;
     uint32_t n_unit;                            /* unit quaternions in x */
     const uint32_t *unit;                       /* their places, 4 n_unit; as in the model */
-    kc_kernel *project;                         /* NULL: steps stay where they end */
+    kc_kernel *project;                         /* NULL: no projection */
     kc_kernel *stabilization;                   /* NULL: none */
     double alpha, beta;                         /* its gains */
     kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods */
     uint32_t n_constraints, n_prepared; /* as in the model: where rows of G follow from others is in c */
-    int (*interrupted)(void *context);  /* NULL, or asked after every KC_PATIENCE evaluations; */
+    int (*interrupted)(void *context);  /* NULL, or called after every KC_PATIENCE evaluations; */
     void *context;                      /* non-zero stops the run */
 } kc_system;
 
@@ -76,7 +76,7 @@ typedef struct kc_system {
 typedef struct kc_method kc_method;
 
 typedef struct kc_step {
-    double t, h, end;      /* the step leads from t to end; h = end - t */
+    double t, h, end;      /* the step goes from t to end; h = end - t */
     const double *x0, *x1; /* n_x = n_q + n_u + n_z each */
     const double *dense;   /* kc_n_dense() n_x numbers for kc_interpolate(); NULL: see interpolate_from */
     const kc_method *method;
@@ -87,22 +87,21 @@ typedef struct kc_step {
 typedef int kc_accept(const kc_step *step, void *context);
 
 /*
- * Functions g(t, x) whose zeros a run looks for.  A zero is where g changes its sign, as far as both signs
- * can be told from rounding: at the ends of a step, or between them, where g is looked at in several places.
- * A function that is zero at the start has no sign before it has left zero; so has one after a change of x.
- * A value that is zero to rounding at the end of the run is a zero: so a chain of runs has those of one long
- * run.
+ * Functions g(t, x) for which a run looks for zeros.  A zero is a change of sign of g, if both signs are
+ * beyond rounding: at the ends of a step, or inside, where g is evaluated in several places.  A function that
+ * is zero at the start, or after a change of x, has no sign before it has left zero.  A value that is zero to
+ * rounding at the end of the run is a zero, so that a chain of runs has the zeros of one long run.
  */
 typedef struct kc_events {
     uint32_t n;
     int (*values)(double t, const double *x, const double *r, double *g, void *context); /* non-zero: stop */
-    const int *direction; /* n: 1, zeros where g grows in the order of the run; -1, where it falls; 0, all */
-    const int *stops;     /* n: non-zero where a step is to end on the zeros */
-    /* A zero of function i, in the order of the run.  Where steps end on it, x may change. */
+    const int *direction; /* n: 1, zeros at which g increases along the run; -1: decreases; 0: all */
+    const int *stops;     /* n: non-zero if a step must end at the zeros */
+    /* A zero of function i, in the order of the run.  If steps end at it, x may change. */
     int (*found)(uint32_t i, double t, double *x, void *context);
     void *context;
-    /* kc_events_work() doubles; work[0] becomes the time of the first step in which a function changed its
-     * sign more often than was followed, or NAN. */
+    /* kc_events_work() doubles; work[0] becomes the time of the first step with more changes of sign than
+     * could be followed, or NAN. */
     double *work;
 } kc_events;
 
@@ -113,16 +112,16 @@ enum { KC_GO_ON, KC_CHANGED, KC_END };
 typedef struct kc_plan {
     const kc_method *method;
     double t0, t1;
-    double step;             /* length of fixed steps; of adaptive methods that of the first, 0: chosen */
-    double rtol;             /* of adaptive methods, as all below */
+    double step;             /* length of fixed steps, or of the first adaptive step; 0: automatic */
+    double rtol;             /* for adaptive methods, as all below */
     const double *atol;      /* n_x absolute tolerances */
     double max_step;         /* at least the span of the run: no limit */
     uint64_t max_steps;      /* tried, accepted or not; 0: no limit */
     kc_accept *accept;       /* NULL: steps are not reported */
     void *context;           /* of accept() */
     const kc_events *events; /* NULL: none */
-    /* NULL: every step has an interpolant.  Else only those that end beyond this time, which accept() may
-     * change, and all if there are events: it costs "dop853" three evaluations. */
+    /* NULL: every step has an interpolant.  Else only steps that end beyond this time, which accept() may
+     * change, and all steps with events: an interpolant costs "dop853" three evaluations. */
     const double *interpolate_from;
 } kc_plan;
 
@@ -130,9 +129,9 @@ typedef struct kc_stats {
     uint64_t evaluations, accepted, rejected;
     uint64_t jacobians, factorizations; /* of linearly implicit methods */
     uint64_t switches;                  /* between two methods, see "auto" */
-    double switched[8];                 /* (KC_SWITCHES) when, of the first */
-    double t;                           /* where the run ended, or failed */
-    uint32_t number;                    /* where a kernel found no solution: its work[1] */
+    double switched[8];                 /* (KC_SWITCHES) times of the first switches */
+    double t;                           /* time at which the run ended, or failed */
+    uint32_t number;                    /* work[1] of a kernel without solution */
 } kc_stats;
 
 enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
@@ -146,24 +145,23 @@ enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
  *     dop853   theirs of order 8 with error estimates of orders 5 and 3 (Hairer, Norsett & Wanner, Solving
  *              Ordinary Differential Equations I, 2nd ed. 1993, section II.5)
  *     rosenbrock    Rodas5P, of order 5 with an error estimate of order 4, for stiff systems
- *              (Steinebach, BIT 63, 2023): linearly implicit. It asks for all derivatives with respect
- *              to x and t; so it is neither for a `call` of kc_signal nor for `stabilization`.  Where
- *              rows of G follow from others these are differences of rhs
+ *              (Steinebach, BIT 63, 2023): linearly implicit. It needs all derivatives with respect to
+ *              x and t, so it works neither with a `call` of kc_signal nor with `stabilization`.  If
+ *              rows of G follow from others the derivatives are differences of rhs
  *     rosenbrock_w  ROS34PW2, of order 3 with an error estimate of order 2, for stiff systems
  *              with unknown derivatives: a W-method (Rang & Angermann, BIT 45, 2005)
- *     auto     dop853, of order 8; where stability alone keeps its steps short, which they tell
- *              without more evaluations, rosenbrock, until explicit steps would do again
+ *     auto     dop853, of order 8; if only stability keeps its steps short, as they show without
+ *              more evaluations, rosenbrock, until explicit steps suffice again
  *     auto_w   dop853, of order 8, and in the same way rosenbrock_w
  *
- * With constraints adaptive methods take one evaluation more a step, at the state that was brought back to
- * them.
+ * With constraints adaptive methods take one more evaluation in each step, at the projected state.
  */
 const kc_method *kc_find_method(const char *name);
 
 /* True if a method chooses its steps. */
 int kc_is_adaptive(const kc_method *method);
 
-/* Numbers that the interpolant of a step has, for each component. */
+/* Number of coefficients of the interpolant of a step, for each component. */
 int kc_n_dense(const kc_method *method);
 
 /* Doubles of work that a run needs. */
@@ -185,8 +183,8 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
 
 /*
  * x at t + theta h, 0 <= theta <= 1, its unit quaternions normalized and, with `project`, on the constraints.
- * `work` as of the integrators, or NULL without `project`; work[0] and work[1] become those of `project`.
- * Anything but KC_OK: x was not brought there.
+ * `work` as for the integrators, or NULL without `project`; work[0] and work[1] become those of `project`. If
+ * the result is not KC_OK, x is not on the constraints.
  */
 kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work);
 
@@ -199,7 +197,7 @@ kc_status kc_normalize(uint32_t n_unit, const uint32_t *unit, double *x);
 /* r at time t, on interval k of the knots (any t: the polynomials go on). */
 void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r);
 
-/* The interval of the knots that holds t; at a knot the one that begins there. */
+/* The interval of the knots with t; at a knot the interval that begins there. */
 uint32_t kc_signal_interval(const kc_signal *signal, double t);
 
 #ifdef __cplusplus

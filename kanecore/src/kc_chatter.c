@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Chatter, such as that of a block at rest under friction mu m g sign(u).  Its slopes jump at a surface in
- * the space of states, and on both sides lead back to it: there is no motion but along the surface (Filippov,
- * Differential Equations with Discontinuous Righthand Sides, 1988), and integrators cross it forth and back,
+ * the space of states, and on both sides lead back to the surface: the motion can only go along it (Filippov,
+ * Differential Equations with Discontinuous Righthand Sides, 1988), and integrators cross it back and forth,
  * in steps of the size of the tolerance.
  *
- * Counting suspects: in one of SHARE steps a slope turns, and at this pace the run needs LEFT steps more.
- * Then one crossing is looked at, and decides: a motion that is continuous, or that only crosses a jump, is
- * never taken for chatter.
+ * Counting raises suspicion: in one of SHARE steps a slope changes its sign, and at this pace the run needs
+ * LEFT more steps.  Then one crossing is examined, and decides: a continuous motion, or one that only crosses
+ * a jump, never counts as chatter.
  */
 #include "kc_chatter.h"
 
 enum { WINDOW = 2500, SHARE = 16, HALVINGS = 20 };
 static const double LEFT = 2e5;
 
-/* One step, and the room to look into it: slopes of stages, which the accepted step no longer needs. */
+/* A step, and the room to examine it: slopes of stages, which the accepted step no longer needs. */
 typedef struct crossing {
     const kc_stride *s;
     uint32_t n, i;            /* numbers of x; the place in it of the speed whose slope turns */
@@ -51,8 +51,8 @@ static kc_status bracket(crossing *c)
     return KC_OK;
 }
 
-/* *goes becomes whether a motion from the place, along `slope`, comes to where the slope has the sign of
- * `other`. */
+/* *goes becomes whether a motion from the place, along `slope`, reaches the side on which the slope has the
+ * sign of `other`. */
 static kc_status goes_to(const crossing *c, const double *slope, const double *other, int *goes)
 {
     const kc_stride *const s = c->s;
@@ -64,7 +64,7 @@ static kc_status goes_to(const crossing *c, const double *slope, const double *o
     return status;
 }
 
-/* *slides becomes whether the slope jumps there, and both sides lead across. */
+/* *slides becomes whether the slope jumps there, and leads across from both sides. */
 static kc_status look_at(crossing *c, int *slides)
 {
     const double *const start = c->s->k, *const end = start + (uint32_t)c->s->method->stages * c->n;
@@ -105,7 +105,7 @@ kc_status kc_see_chatter(kc_chatter *chatter, const kc_stride *s, const kc_plan 
         const kc_status status = look_at(&c, &slides);
         if (status == KC_STOPPED)
             return status;
-        /* a jump shakes all speeds; the one that it holds is small beside the jump of its slope */
+        /* a jump disturbs all speeds; the sliding one is small relative to the jump of its slope */
         const double change = fabs(c.after[i] - c.before[i]);
         if (slides && (found == n || change * size > jump * fabs(s->x1[i])))
             found = i, jump = change, size = fabs(s->x1[i]);

@@ -2,7 +2,7 @@
 /*
  * kc_cpu.c: instructions that the processor and the operating system support, by the processor's own answers
  * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID).  In a library that zig
- * compiled the builtin __builtin_cpu_supports() knows nothing.
+ * compiled the builtin __builtin_cpu_supports() gives no answers.
  */
 #include "kc_cpu.h"
 

@@ -61,7 +61,7 @@ static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
     return KC_OK;
 }
 
-/* KC_OK if a kernel that was called with run->kernel_work found a solution. */
+/* KC_OK if a kernel called with run->kernel_work found a solution. */
 static inline kc_status kc_solved(const kc_run *run)
 {
     if (run->kernel_work[0] == 0.0)
@@ -71,8 +71,8 @@ static inline kc_status kc_solved(const kc_run *run)
 }
 
 /*
- * k = rhs(t, x).  Anything but KC_OK leaves k useless: the model is singular there, the result is not
- * finite, or somebody asked for the end.
+ * k = rhs(t, x).  If the result is not KC_OK, k is invalid: the model is singular there, the result is not
+ * finite, or the caller stops the run.
  */
 static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x, double *k)
 {
@@ -100,7 +100,7 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
     return check == 0.0 ? KC_OK : KC_NONFINITE;
 }
 
-/* The state of least change on the unit spheres and the constraints. */
+/* The projection of a state to the unit spheres and the constraints, with least change. */
 static inline kc_status kc_return(const kc_run *run, double t, double *x)
 {
     const kc_system *s = run->system;
@@ -114,11 +114,12 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
     if ((status = kc_solved(run)) != KC_OK)
         return status;
     memcpy(x, run->spare, sizeof(double) * kc_n_x(s));
-    /* `project` moves a quaternion along the tangent of its sphere: off it by the square of the change */
+    /* `project` moves a quaternion along the tangent of its sphere, off the sphere by the square of the
+     * change */
     return kc_normalize(s->n_unit, s->unit, x);
 }
 
-/* The time of the sample after t, of those that are taken every period from t0 on. */
+/* The time of the first sample after t, with a sample in every period from t0 on. */
 static inline double kc_next_sample(double t0, double period, double direction, double t)
 {
     const double passed = fabs(t - t0) / period;
@@ -127,8 +128,8 @@ static inline double kc_next_sample(double t0, double period, double direction, 
 }
 
 /*
- * The end of the stretch that begins at t, on the way from t0 to t1, and the interval of the inputs on it.
- * Stretches that are shorter than rounding are left out.
+ * The end of the stretch from t on, in a run from t0 to t1, and the interval of the inputs there.  Stretches
+ * shorter than rounding are left out.
  */
 static inline double kc_stretch(const kc_signal *signal, double t0, double t, double t1, uint32_t *interval)
 {

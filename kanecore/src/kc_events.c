@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: what the integrators ask of functions of the state from step to step.  kc_zeros.c finds the zeros
- * in a step; here the step is cut on one that stops it, and zeros are reported.
+ * Events: handling of functions of the state from step to step. kc_zeros.c finds the zeros in a step; this
+ * file cuts the step at a zero that stops it, and reports zeros.
  *
- * A zero at the seam of two runs belongs to the one that ends there: that takes what is rounding at its end
- * for a zero that g crosses, and a run that starts on rounding waits for the first sign that shows.
+ * A zero between two runs belongs to the run that ends there: at its end a value within rounding counts as a
+ * zero that g crosses, and a run that starts within rounding waits for the first clear sign.
  */
 #include "kc_zeros.h"
 
@@ -25,10 +25,10 @@ void kc_forget_zeros(const kc_system *system, const kc_events *e)
 }
 
 /*
- * Where x was changed on a zero of a function, the sign of that is the one of its motion.  If it goes on as
- * before, it is beyond.  Otherwise it has turned round, or rests: it is on the side from which it came, even
- * where rounding has put it beyond, so that it cannot leave that side without another zero; nor by a second
- * change at the same time, which turns it again.
+ * If x was changed at a zero of a function, the function's sign follows from its motion.  If the function
+ * continues as before, it is beyond zero.  Otherwise it has turned round, or rests: it is on the side from
+ * which it came, even if rounding has put it beyond, so that it cannot leave that side without another zero;
+ * nor by a second change at the same time, which turns it again.
  */
 static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, const kc_search *w, double ahead)
 {
@@ -53,10 +53,10 @@ static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, con
         w->when[i] = goes_on ? (double)NAN : s->t;
         if (fabs(g) <= near && (again || moved || change != 0.0)) {
             w->sign[i] = goes_on ? after : -after;
-            if (!goes_on) /* zeros that now lie beyond come back first */
+            if (!goes_on) /* zeros that are now beyond come back first */
                 w->least[i] = fmax(w->least[i], 2.0 * fabs(g));
         } else if (kc_sign_of(g) == -after && (again || (moved && (change != 0.0 || w->smooth[i] != 0.0)))) {
-            /* no step of a method of low order may end on the zero: this one has ended before it */
+            /* perhaps no step of a method of low order ends at the zero: this one has ended before it */
             w->sign[i] = goes_on && fabs(g * ahead) <= fabs(change) * 1e3 * same ? after : -after;
             w->least[i] = 0.0;
         }
@@ -84,7 +84,7 @@ static int counts(const kc_events *e, const kc_search *w, size_t k)
     return direction == 0 || (double)direction == w->after[k];
 }
 
-/* The first zero that stops the step; the number of zeros where there is none. */
+/* The index of the first zero that stops the step; the number of zeros if none does. */
 static size_t first_stop(const kc_events *e, const kc_search *w)
 {
     const size_t n = (size_t)*w->count;
@@ -95,8 +95,8 @@ static size_t first_stop(const kc_events *e, const kc_search *w)
 }
 
 /*
- * Where there are zeros that stop the step, cut it on the first: those that cannot be told from that in time
- * come with it, and what comes after is no longer of this step.
+ * If zeros stop the step, cut it at the first: zeros at indistinguishable times are included, and later zeros
+ * belong to the next step.
  */
 static void cut(const kc_stride *s, const kc_events *e, const kc_search *w, double *stop)
 {
@@ -197,17 +197,17 @@ int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
         g[k] = w.spare[i];
     }
     const double fall = g[1] - g[0], earlier = g[2] - g[1];
-    if (g[0] == 0.0 || !(fabs(fall - earlier) < 0.5 * fabs(fall))) /* there, or g jumps */
+    if (g[0] == 0.0 || !(fabs(fall - earlier) < 0.5 * fabs(fall))) /* at the zero, or g jumps */
         return 0;
     const double change = g[0] * back * h / fall;
-    /* steps of low order miss by much: the interpolant of a longer one is another */
+    /* steps of low order miss by much, as the interpolant of a longer step is different */
     if (!(fabs(change) < 0.25 * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))
         return 0;
     *stop = s->next + change;
     return 1;
 }
 
-/* The largest |g_i| in the last part of a step. Rounding of g is small beside it, unless g jumps. */
+/* The largest |g_i| in the last part of a step.  Rounding of g is small relative to it, unless g jumps. */
 static double largest(const kc_events *e, const kc_search *w, uint32_t i)
 {
     double most = 0.0;
@@ -224,7 +224,7 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
     kc_status status = KC_OK;
     double *const end = w.g + (size_t)(KC_N_PLACES - 1) * e->n;
     *answer = KC_GO_ON;
-    if (first < n) { /* the step ends on zeros: the last look was at a longer one if there is no step */
+    if (first < n) { /* the step ends at zeros: the last search was in a longer step if there is no step */
         memcpy(w.x, s->x1, sizeof(double) * kc_n_x(s->run->system));
         if ((status = kc_values_at(s, e, step->end, w.x, end)) == KC_OK)
             status = kc_rounding(s, e, &w, step->end, end);
@@ -242,8 +242,9 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
             if (status != KC_OK)
                 return status;
             said = e->found(i, w.zero[k], w.x, e->context);
-        } else { /* the step ends on it, as well as that can be */
-            const int before = kc_sign_of(end[i]) == -w.after[k]; /* it jumps: no step ends on that exactly */
+        } else { /* the step ends at it, as exactly as possible */
+            const int before =
+                kc_sign_of(end[i]) == -w.after[k]; /* it jumps: no step ends exactly at the jump */
             w.least[i] = before                                  ? fmax(w.noise[i], fabs(end[i]))
                          : w.noise[i] < 0.25 * largest(e, &w, i) ? w.noise[i]
                                                                  : 0.0;
@@ -261,7 +262,7 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
         if (said > *answer)
             *answer = said;
     }
-    if (first == n) { /* not cut: g at the end was looked at */
+    if (first == n) { /* not cut: g at the end is known */
         memcpy(w.start, end, sizeof(double) * e->n);
         memcpy(w.sign, w.end, sizeof(double) * e->n);
         for (uint32_t i = 0; i < e->n; i++)
@@ -270,7 +271,7 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
         return KC_OK;
     }
     if (*answer != KC_GO_ON)
-        return KC_OK; /* the next part begins anew */
+        return KC_OK; /* the next part starts again */
     memcpy(w.x, x, sizeof(double) * kc_n_x(s->run->system));
     status = kc_values_at(s, e, step->end, w.x, w.start);
     if (status == KC_OK)

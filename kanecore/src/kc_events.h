@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_events.h: zeros of functions of the state, step by step; kc_integrate.c asks, kc_events.c looks. */
+/* kc_events.h: zeros of functions of the state, step by step, found by kc_events.c for kc_integrate.c. */
 #ifndef KC_EVENTS_H
 #define KC_EVENTS_H
 
@@ -9,33 +9,34 @@
 void kc_forget_zeros(const kc_system *system, const kc_events *events);
 
 /*
- * The signs of all functions at the state s->x, from which a run begins, or goes on after a change.  `ahead`
- * is a time, short beside a step, within which the functions go on along s->k; 0 at the start of a run.
+ * Find the signs of all functions at the state s->x, from which a run starts, or continues after a change.
+ * `ahead` is a time, short relative to a step, in which the functions continue along s->k; 0 at the start of
+ * a run.
  */
 kc_status kc_begin_watch(const kc_stride *s, const kc_events *events, double ahead);
 
 /*
- * Look for zeros in the step s, which ends the run where s->next == t1.  *stop becomes the time of the first
- * on which the step is to end, or s->next where there is none.
+ * Look for zeros in the step s, which ends the run if s->next == t1. *stop becomes the time of the first zero
+ * at which the step must end, or s->next without one.
  */
 kc_status kc_watch(const kc_stride *s, const kc_events *events, double t1, double *stop);
 
 /*
- * Look again, at the step s that was cut at a zero: its interpolant is another than that of the longer step.
- * *stop becomes s->next where the step may end there, else the time of an earlier zero on which it is to end;
- * where this is the last look, the step ends as it is.  Functions whose zeros were at its end are zero there.
+ * Look again in the step s, which was cut at a zero: its interpolant differs from that of the longer step.
+ * *stop becomes s->next if the step may end there, else the time of an earlier zero at which it must end; at
+ * the last trial the step ends unchanged.  Functions with zeros at its end are zero there.
  */
 kc_status kc_watch_cut(const kc_stride *s, const kc_events *events, int last, double *stop);
 
 /*
- * Newton's method for the zero on which step s ends: *stop becomes a better time; whether the step is to be
- * taken once more, to that time.
+ * Newton's method for the zero at which step s ends: *stop becomes a better time; return whether to repeat
+ * the step, to this time.
  */
 int kc_improve(const kc_stride *s, const kc_events *events, double *stop);
 
 /*
- * Report the zeros up to the end of the step that was accepted, `step`, where x may change.  *answer becomes
- * the last of KC_GO_ON, KC_CHANGED and KC_END that was given.
+ * Report the zeros up to the end of the accepted `step`, where x may change. *answer becomes the last answer,
+ * KC_GO_ON, KC_CHANGED or KC_END.
  */
 kc_status kc_report(const kc_stride *s, const kc_events *events, const kc_step *step, double *x, int *answer);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one driver of all methods: stretches between knots of the inputs, steps and their lengths. */
+/* The driver of all methods: stretches between knots of the inputs, steps and their lengths. */
 #include "kc_chatter.h"
 #include "kc_events.h"
 #include "kc_rosenbrock.h"
 
-/* How far t went from one power of two of steps to the next; at first t0, else zero. */
+/* Progress of t from one power of two of steps to the next; at first t0, then zeros. */
 typedef struct kc_pace {
-    uint64_t next; /* when it is looked at again */
-    double t, way; /* where t was last, and how far it had gone */
-    int slower;    /* how often in turn it went less far */
+    uint64_t next; /* number of steps at the next check */
+    double t, way; /* t at the last check, and its progress */
+    int slower;    /* consecutive checks with less progress */
 } kc_pace;
 
 /* Step control, as in Hairer's program and SciPy's. */
@@ -43,10 +43,10 @@ static double norm(uint32_t n, const double *v, const double *x, const kc_plan *
 
 /*
  * After Hairer, Norsett & Wanner, section II.4: from two evaluations, a step with an error near the
- * tolerance. Where they count in seconds this counts in `scale`, the time in which the state changes by its
- * own size, so that the unit of time does not matter.  A state that is at rest, or zero, has no such time;
- * part of the span serves.  The term of order p = method->control of its series, h^p / p! times the slope or
- * its rate, is to be 0.01.
+ * tolerance.  They use seconds; this uses the unit `scale`, the time in which the state changes by its own
+ * size, so that the unit of time does not matter.  For a state at rest, or zero, the unit is a part of the
+ * span.  The term of order p = method->control of the series, h^p / p! times the slope or its rate, must be
+ * 0.01.
  */
 static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slope, double *h)
 {
@@ -72,7 +72,7 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
     return KC_OK;
 }
 
-/* True if somebody may ask for the state within the step. */
+/* True if the state inside the step may be needed. */
 static int has_interpolant(const kc_stride *s, const kc_plan *plan)
 {
     const double *const from = plan->interpolate_from;
@@ -82,9 +82,9 @@ static int has_interpolant(const kc_stride *s, const kc_plan *plan)
 }
 
 /*
- * How far the constraints moved x1 from s->y, in units of what the step explains: 1 and more is a jump, as of
- * a row that begins to hold.  Errors of an adaptive method are some tolerances, others of the size of the
- * way.
+ * Distance of x1 from s->y by the projection, in units that the step explains: 1 and more is a jump, for
+ * example by a row that starts to apply.  Errors of an adaptive method are some tolerances, those of other
+ * methods are of the size of the step.
  */
 static double jump_to_constraints(const kc_stride *s, const kc_plan *plan)
 {
@@ -109,10 +109,10 @@ static double jump_to_constraints(const kc_stride *s, const kc_plan *plan)
 }
 
 /*
- * Take the step to s->x1 at s->next.  Unless its error, relative to the tolerance, is 1 or more, x1 comes
- * back to the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps
- * have the error 0.  To unit spheres x1 comes back before the error is known: the slope that tells the error
- * is then that of the next step as well.
+ * Take the step to s->x1 at s->next.  If its error relative to the tolerance is below 1, x1 is projected to
+ * the constraints, and the slope there and the interpolant are computed.  Methods with fixed steps have the
+ * error 0.  To unit spheres x1 is projected before the error is known, so that the slope for the error is the
+ * slope of the next step as well.
  */
 static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 {
@@ -126,7 +126,7 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
         return status;
     *error = 0.0;
     if (m->error) {
-        const int early = m->a != NULL; /* the error of linearly implicit methods does not know that slope */
+        const int early = m->a != NULL; /* the error of linearly implicit methods does not use that slope */
         if ((status = kc_normalize(system->n_unit, system->unit, s->x1)) != KC_OK ||
             (early && (status = kc_evaluate(s->run, s->next, s->x1, end)) != KC_OK))
             return status;
@@ -158,9 +158,9 @@ static kc_status take_step(kc_stride *s, const kc_plan *plan, double *error)
 }
 
 /*
- * Take the step; where an event is to end it, once more to the time of the event.  Newton's method finds the
- * step whose end has g = 0, not its interpolant.  Other zeros may be on the other side of the end then, so
- * the step that is taken is looked at again.
+ * Take the step; if an event must end it, again to the time of the event.  Newton's method finds the step
+ * with g = 0 at its end, not only in its interpolant.  Other zeros may then be on the other side of the end,
+ * so the step is searched again.
  */
 static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
 {
@@ -195,14 +195,14 @@ static kc_status step_to_event(kc_stride *s, const kc_plan *plan, double *error)
     return KC_OK;
 }
 
-/* Hand on a step of length zero, to x. */
+/* Pass on a step of length zero, to x. */
 static kc_status accept_jump(const kc_stride *s, const kc_plan *plan, const double *x)
 {
     const kc_step jump = {s->next, 0.0, s->next, s->x1, x, s->dense, s->method, s->run->system};
     return plan->accept && plan->accept(&jump, plan->context) ? KC_STOPPED : KC_OK;
 }
 
-/* Where a stretch begins inputs may jump, and prescribed motion jumps with them. */
+/* At the start of a stretch inputs may jump, and prescribed motion with them. */
 static kc_status jump_with_inputs(const kc_stride *s, const kc_plan *plan, double *x)
 {
     const size_t bytes = sizeof(double) * kc_n_x(s->run->system);
@@ -216,8 +216,8 @@ static kc_status jump_with_inputs(const kc_stride *s, const kc_plan *plan, doubl
     return accept_jump(s, plan, x);
 }
 
-/* Report the events up to the end of a step.  Where x changes there, hand on a step of length zero, and begin
- * anew. */
+/* Report the events up to the end of a step.  If x changes there, pass on a step of length zero, and restart.
+ */
 static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc_step *step, double *x)
 {
     int answer;
@@ -237,8 +237,7 @@ static kc_status report_events(const kc_stride *s, const kc_plan *plan, const kc
     return kc_begin_watch(&next, plan->events, s->run->direction * ahead);
 }
 
-/* Move x to the end of the step that was taken, and hand the step to plan->accept(), and its events to
- * theirs. */
+/* Move x to the end of the step, and pass the step to plan->accept(), and its events to their functions. */
 static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
 {
     const uint32_t n = kc_n_x(s->run->system);
@@ -258,9 +257,9 @@ static kc_status accept_step(const kc_stride *s, const kc_plan *plan, double *x)
 }
 
 /*
- * Hand over to the other of two methods once 15 steps speak for it, before 6 in between do not: to the
- * implicit one where explicit steps are as long as stability allows, and back where they would be half as
- * long (Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2).
+ * Switch to the other of two methods after 15 steps in its favour, unless 6 in between are not: to the
+ * implicit method if explicit steps are as long as stability allows, and back if they would be half as long
+ * (Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2).
  */
 static void choose_method(kc_stride *s, const kc_plan *plan)
 {
@@ -282,7 +281,7 @@ static void choose_method(kc_stride *s, const kc_plan *plan)
     stats->switches++;
 }
 
-/* Whole steps from the start of a stretch, then one that ends on its end. */
+/* Whole steps from the start of a stretch, then a step to its end. */
 static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, double *x)
 {
     const double start = s->run->stats->t, direction = s->run->direction, h = plan->step;
@@ -305,7 +304,7 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
 
 /*
  * True if the motion never comes to t1: in the last three doublings of the number of steps, thousands of
- * them, t advanced ever less, so that what is left, summed as a geometric series, ends before t1.
+ * them, t advanced ever less, so that the remaining progress, summed as a geometric series, ends before t1.
  */
 static int stalls(kc_pace *pace, const kc_stats *stats, double t1)
 {
@@ -320,7 +319,7 @@ static int stalls(kc_pace *pace, const kc_stats *stats, double t1)
     return pace->slower >= DOUBLINGS && way * way < (before - way) * ALMOST * fabs(t1 - stats->t);
 }
 
-/* Steps of which each has an error below the tolerance; *h is the length of the next one. */
+/* Steps with errors below the tolerance; *h is the length of the next step. */
 static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, double *h, double *x,
                                 kc_chatter *chatter, kc_pace *pace)
 {
@@ -346,14 +345,14 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
                                               : SAFETY * pow(error, -1.0 / s->method->control);
         if (status != KC_OK || !(error < 1.0)) {
             stats->rejected++;
-            /* too large a step may run into a singular state; only a tiny one proves that it is there */
+            /* too large a step may reach a singular state; only a tiny step proves that there is one */
             if (fmin(*h, length) <= smallest)
                 return status != KC_OK ? status : s->jumps ? KC_JUMP : KC_STEP_SIZE;
             *h = length * fmax(MIN_FACTOR, factor);
             rejected = 1;
             continue;
         }
-        /* a step cut short by a knot or an event says little about the next one */
+        /* a step cut by a knot or an event says little about the next one */
         const double proposed = length * fmin(rejected ? 1.0 : MAX_FACTOR, factor);
         *h = last || s->next != goal ? fmax(*h, proposed) : proposed;
         rejected = 0;

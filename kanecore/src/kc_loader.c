@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_loader.c: opens a library by dlopen or its Windows counterpart; a file that was cut off is refused
- * before. */
+/* kc_loader.c: opens a library by dlopen or its Windows counterpart; a truncated file is refused before. */
 #include "kc_loader.h"
 
 #include <stdio.h>
@@ -56,9 +55,9 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
 #include <link.h>
 
 /*
- * True if a file holds all that its program headers name.  The system maps segments without looking where the
- * file ends, and a process that reads past its end is killed (SIGBUS), as dlopen() would be with a library
- * that was cut off.  dlopen() itself refuses a file that is no ELF file, or that cannot be read.
+ * True if a file has all segments of its program headers.  The system maps segments without checking the end
+ * of the file, and a process that reads past it is killed (SIGBUS), as dlopen() would be with a truncated
+ * library. dlopen() itself refuses a file that is no ELF file, or that cannot be read.
  */
 static int is_whole(const char *path)
 {
@@ -88,7 +87,7 @@ static int is_whole(const char *path)
 
 static int is_whole(const char *path)
 {
-    return path != NULL; /* the loaders of other systems look themselves */
+    return path != NULL; /* the loaders of other systems check this themselves */
 }
 
 #endif

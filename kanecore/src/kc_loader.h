@@ -8,11 +8,10 @@
 #include "kanecore.h"
 
 /*
- * Opens the library at `path` (UTF-8) and returns what its kc_get_model() returns.  The library
- * stays open as long as the process lives: kernels' addresses are handed out, so nobody could say
- * when the last one is forgotten.  On failure returns NULL, with the system's own words in
- * `message` (at most `size` bytes, terminated).  The table is not looked into: that is
- * `_table_validation.pxi`'s part.
+ * Opens the library at `path` (UTF-8) and returns the result of its kc_get_model().  The library stays open
+ * as long as the process lives, since kernels' addresses are given out and may be used at any time.  On
+ * failure returns NULL, with the system's own message in `message` (at most `size` bytes, terminated).
+ * `_table_validation.pxi` checks the table.
  */
 const kc_model *kc_open_model(const char *path, char *message, size_t size);
 

@@ -2,8 +2,8 @@
 /*
  * kc_method.h: an integration method as a row of numbers and functions; kc_integrate.c runs any of them.
  *
- * A new method is its tableau in kc_tableaux.c, or a function of its own, and a row in kc_methods.c.  What
- * linearly implicit ones share is in kc_rosenbrock.c.
+ * A new method needs a tableau in kc_tableaux.c, or a separate function, and a row in kc_methods.c.  Common
+ * parts of linearly implicit methods are in kc_rosenbrock.c.
  */
 #ifndef KC_METHOD_H
 #define KC_METHOD_H
@@ -12,21 +12,22 @@
 
 #include <float.h>
 
-/* One step on its way. */
+/* A step in progress. */
 typedef struct kc_stride {
     const kc_run *run;
     const kc_method *method;
-    double t, next;    /* where it begins and ends */
+    double t, next;    /* times of its start and end */
     const double *x;   /* the state at t */
     double *x1;        /* the state at `next` */
     double *k;         /* slopes, `extended` of them; the caller has evaluated the first */
     double *y;         /* a state, to work with */
     double *dense;     /* the interpolant */
-    int again;         /* whether the last step that was tried began here too, and was too long */
+    int again;         /* whether the last trial step began here, too, and was too long */
     double reach;      /* of the step, see kc_method */
-    int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
+    int votes, others; /* number of recent steps in favour of the other of two methods, and of later ones that
+                          are not */
     int jumps;         /* whether the constraints moved x1 far */
-    double *own;       /* data kept from try to try: kc_rosenbrock_work() for linearly implicit ones */
+    double *own;       /* data kept from trial to trial: kc_rosenbrock_work() for linearly implicit methods */
     const kc_plan *plan;
 } kc_stride;
 
@@ -38,14 +39,14 @@ struct kc_method {
     const char *name;
     int order;           /* of the step */
     int uses_qdot;       /* whether it calls system->qdot */
-    int stages;          /* slopes it takes; the one at its end is number `stages` */
-    int extended;        /* with that at its end and those of the interpolant */
-    int n_dense;         /* how many numbers the interpolant has for each component */
+    int stages;          /* number of slopes; the slope at its end has index `stages` */
+    int extended;        /* with the slope at its end and those of the interpolant */
+    int n_dense;         /* number of coefficients of the interpolant for each component */
     const double *a, *c; /* (extended, extended), (extended): stage i is at t + c_i h, x + h sum_j a_ij k_j */
     const kc_rosenbrock *rosenbrock; /* the numbers of a linearly implicit method; NULL: it is explicit */
     /* The other slopes and x1; with a tableau by_tableau, which ends the step with row `stages`. */
     kc_status (*step)(const kc_stride *s);
-    /* The error of x1 relative to the tolerance, which goes with h^control; NULL: steps are fixed. */
+    /* The error of x1 relative to the tolerance, proportional to h^control; NULL: steps are fixed. */
     double (*error)(const kc_stride *s, const kc_plan *plan);
     int control;
     /* The interpolant in s->dense, and its value at theta. */
@@ -69,14 +70,14 @@ extern const kc_method *const kc_methods[];
  *
  *     x(t + theta h) = w[0] x0 + w[1] x1 + w[2] y1 + sum_j w[3 + j] K_j
  *
- * y1 is the end of a step before it was brought back to the constraints.  K_j is h k_j, or of a linearly
- * implicit method what stands in the place of k_j.
+ * y1 is the end of a step before projection to the constraints.  K_j is h k_j or, for a linearly implicit
+ * method, its stage value.
  */
 void kc_interpolant(const kc_method *method, double theta, double *w);
 
 /*
- * y = x + h sum_j a_j k_j, j < stages, of which many a_j are zero; one pass over the others for four
- * components. Their sums stay in registers, which takes a fraction of the time of sums in y.
+ * y = x + h sum_j a_j k_j, j < stages, with many a_j zero; one pass over the others for four components.  The
+ * sums stay in registers, which takes a fraction of the time of sums in y.
  */
 static inline void kc_advance(uint32_t n, const double *restrict x, double h, const double *a, int stages,
                               const double *restrict k, double *restrict y)

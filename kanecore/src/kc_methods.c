@@ -43,7 +43,7 @@ static kc_status step_euler(const kc_stride *s)
 }
 
 /* The classical method of order 4 (Kutta 1901).  Three of its four rows have one entry: a step takes 10 %
- * less time than by its tableau, which is there for who differentiates a step. */
+ * less time than by its tableau, which is for the derivatives of a step. */
 static kc_status step_rk4(const kc_stride *s)
 {
     const uint32_t n = kc_n_x(s->run->system);
@@ -104,8 +104,7 @@ static double error_dop853(const kc_stride *s, const kc_plan *plan)
 
 /*
  * After Hairer & Wanner, Solving Ordinary Differential Equations II, 2nd ed. 1996, section IV.2: the last
- * stage and the state at the end are at the same time, and their difference has been stretched by powers of
- * df/dx.
+ * stage and the state at the end are at the same time, and their difference is multiplied by powers of df/dx.
  */
 static double reach_dop853(const kc_stride *s, const kc_plan *plan)
 {
@@ -208,7 +207,7 @@ static const kc_method rosenbrock_w = {.name = "rosenbrock_w",
                                        .dense = kc_rosenbrock_dense,
                                        .interpolate = kc_rosenbrock_interpolate};
 
-/* The stiff half of "auto" and of "auto_w", with interpolants of one form with those of the other half. */
+/* The stiff half of "auto" and of "auto_w", with interpolants in the form of the other half. */
 #define STIFF_HALF                                                                                           \
     .name = "rosenbrock", .n_dense = KC_DOP853_DENSE, .step = kc_rosenbrock_step,                            \
     .error = kc_rosenbrock_error, .dense = kc_rosenbrock_dense_as_dop853,                                    \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unit quaternions: the projection of a state onto their spheres, as a function KC_NORMALIZE on numbers of
- * the type KC_NUMBER.  Those of a state stand `stride` apart.
+ * the type KC_NUMBER.  The numbers of a state are `stride` apart.
  */
 #include <math.h>
 

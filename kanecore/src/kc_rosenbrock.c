@@ -75,8 +75,8 @@ static kc_status difference(const kc_stride *s, double dt, uint32_t j, double dx
 
 /*
  * df/dx and df/dt by differences of `rhs` at the beginning of the step.  Off the constraints `rhs` depends on
- * which of several rows it takes that say the same on them.  `linearize` may take others, and a method that
- * takes its matrix for the derivative of `rhs` loses its order.
+ * its choice of rows that are equivalent on them.  `linearize` may choose other rows, and a method that uses
+ * its matrix as the derivative of `rhs` loses its order.
  */
 static kc_status differences(const kc_stride *s, const rosenbrock_work *p)
 {
@@ -86,7 +86,7 @@ static kc_status differences(const kc_stride *s, const rosenbrock_work *p)
     double *const slope = p->size;                   /* which factor() fills later */
     s->run->stats->jacobians++;
     for (uint32_t j = 0; j < n; j++) {
-        /* the size at which both tolerances are equal is that of a coordinate that is zero */
+        /* a coordinate of zero has the size at which both tolerances are equal */
         const double small = plan->rtol > 0.0 ? plan->atol[j] / plan->rtol : plan->atol[j];
         const double size = fmax(fmax(fabs(s->x[j]), small), fabs(h * s->k[j]));
         const kc_status status = difference(s, 0.0, j, fmax(root * size, DBL_MIN), slope);
@@ -104,12 +104,13 @@ static int is_redundant(const kc_system *s)
     return s->n_constraints > 0 && s->c[s->n_prepared - 1] < s->n_constraints;
 }
 
-/* df/dx, and df/dt + df/dr dr/dt as far as they are known, at the beginning of the step. */
+/* df/dx, and df/dt + df/dr dr/dt as far as known, at the beginning of the step. */
 static kc_status differentiate(const kc_stride *s, const rosenbrock_work *p)
 {
     const kc_run *run = s->run;
     const kc_system *system = run->system;
-    const int asks = system->signal->call && !system->signal->held; /* nobody knows how inputs depend on x */
+    const int asks =
+        system->signal->call && !system->signal->held; /* the dependence of inputs on x is unknown */
     if (is_redundant(system) && !asks) {
         const kc_status found = differences(s, p);
         if (found == KC_OK || found == KC_STOPPED)
@@ -140,8 +141,8 @@ static kc_status differentiate(const kc_stride *s, const rosenbrock_work *p)
 
 /*
  * The factors of 1 / (h gamma) - J in p->matrix, by Gaussian elimination.  The pivot is the entry that is
- * largest in proportion to its row, so that the units of the rows do not matter.  KC_NONFINITE where there is
- * none.
+ * largest in proportion to its row, so that the units of the rows do not matter.  KC_NONFINITE without a
+ * pivot.
  */
 static kc_status factor(const rosenbrock_work *p, size_t n, size_t n_r, double diagonal)
 {
@@ -265,15 +266,15 @@ double kc_rosenbrock_error(const kc_stride *s, const kc_plan *plan)
 }
 
 /*
- * By the power method, from a direction that no eigenvector is likely to be normal to.  Two products together
- * tell the size of a pair of complex eigenvalues as well.
+ * By the power method, from a direction that is hardly normal to any eigenvector.  Two products together give
+ * the size of a pair of complex eigenvalues as well.
  */
 double kc_rosenbrock_reach(const kc_stride *s, const kc_plan *plan)
 {
     enum { PRODUCTS = 6 };
     const rosenbrock_work p = parts_of(s);
     const size_t n = kc_n_x(s->run->system), width = n + s->run->system->signal->n_r;
-    double *v = p.size, *w = p.pivot, sizes[PRODUCTS]; /* the factors are done with */
+    double *v = p.size, *w = p.pivot, sizes[PRODUCTS]; /* the factors are no longer needed */
     for (size_t i = 0; i < n; i++)
         v[i] = (1.0 + fmod(0.618033988749895 * (double)(i + 1), 1.0)) *
                kc_tolerance(plan, (uint32_t)i, s->x[i], s->x1[i]);

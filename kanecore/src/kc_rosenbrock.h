@@ -29,7 +29,7 @@ struct kc_rosenbrock {
 /* Doubles that a step needs beside the slopes of the method. */
 size_t kc_rosenbrock_work(const kc_system *system);
 
-/* As in kc_method; slope 0 is that at t, and the others are u_1, u_2, ... */
+/* As in kc_method; slope 0 is the slope at t, and the others are u_1, u_2, ... */
 kc_status kc_rosenbrock_step(const kc_stride *s);
 double kc_rosenbrock_error(const kc_stride *s, const kc_plan *plan);
 double kc_rosenbrock_reach(const kc_stride *s, const kc_plan *plan);

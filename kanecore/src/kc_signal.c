@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inputs of a run as piecewise cubics: their values, and the piece that holds a time. */
+/* The inputs of a run as piecewise cubics: their values, and the piece of a time. */
 #include "kc_ode.h"
 
 void kc_signal_at(const kc_signal *signal, uint32_t k, double t, double *r)

@@ -2,8 +2,8 @@
 /*
  * kc_xla.h: the part of XLA's binary interface for foreign functions that a function of JAX takes.
  *
- * kanecore is built without JAX, so these are declarations of our own.  The interface is stable: XLA serves
- * every version for a year at least, and names and sizes at the front of each structure tell versions apart.
+ * kanecore is built without JAX, so these are separate declarations.  The interface is stable: XLA supports
+ * every version for at least a year, and names and sizes at the front of each structure distinguish versions.
  * tests/test_jax_function.py compares sizes and places with the header of the installed jaxlib,
  * xla/ffi/api/c_api.h.
  */
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { KC_XLA_MAJOR = 0, KC_XLA_MINOR = 1 }; /* the oldest version that has all of this */
+enum { KC_XLA_MAJOR = 0, KC_XLA_MINOR = 1 }; /* the oldest version with all of these */
 enum { KC_XLA_FLOAT = 11, KC_XLA_DOUBLE = 12 };
 enum { KC_XLA_SCALAR = 3, KC_XLA_STRING = 4 };
 enum { KC_XLA_METADATA = 1 };
@@ -32,7 +32,7 @@ typedef struct kc_xla_version {
     int major, minor;
 } kc_xla_version;
 
-/* The question which version a function was written for. */
+/* The query for the version of a function. */
 typedef struct kc_xla_metadata {
     kc_xla_extension base;
     struct {
@@ -104,7 +104,7 @@ typedef struct kc_xla_call {
     kc_xla_attributes attributes;
 } kc_xla_call;
 
-/* True if XLA asks for the version, as it does before it calls; then this function answers. */
+/* True if XLA queries the version, as it does before calls; this function then answers. */
 static inline int kc_xla_asks(kc_xla_call *call)
 {
     kc_xla_metadata *question = (kc_xla_metadata *)call->extensions;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Zeros of functions of the state.  Each step is looked at in several places of its interpolant.  Between two
- * that differ in sign a zero is bracketed; where |g| dips between three, its least value is looked for, so
- * that two zeros in one step are found.  Where a polynomial through some of these places misses the others, g
- * swings within the step, which is looked at in many more.  A sign counts where |g| is more than rounding of
- * t and x makes of it.
+ * Zeros of functions of the state.  Each function is evaluated in several places of a step's interpolant. Two
+ * places of different sign bracket a zero; if |g| dips between three places, its minimum is searched, so that
+ * two zeros in one step are found.  If a polynomial through some of these places misses the others, g
+ * oscillates in the step, and is evaluated in many more places.  A sign counts if |g| exceeds the effect of
+ * rounding of t and x.
  */
 #include "kc_zeros.h"
 
@@ -83,8 +83,8 @@ double kc_sign_beyond(const kc_search *w, uint32_t i, double g)
     return fabs(g) > fmax(w->noise[i], w->least[i]) ? kc_sign_of(g) : 0.0;
 }
 
-/* *sign becomes that of g_i at a place of the step, or 0 where that is rounding; w->spare holds the values
- * there. */
+/* *sign becomes the sign of g_i at a place of the step, or 0 within rounding; w->spare has the values there.
+ */
 static kc_status sign_within(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i,
                              double theta, double *sign)
 {
@@ -96,7 +96,7 @@ static kc_status sign_within(const kc_stride *s, const kc_events *e, const kc_se
 }
 
 /* The zero of g_i between two places with different signs (Chandrupatla, Advances in Engineering Software 28
- * (1997) 145-149), as exactly as t can tell. */
+ * (1997) 145-149), to the resolution of t. */
 static kc_status zero_between(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i,
                               double a, double fa, double b, double fb, double *theta)
 {
@@ -115,7 +115,7 @@ static kc_status zero_between(const kc_stride *s, const kc_events *e, const kc_s
             c = a, fc = fa, a = b, fa = fb;
         b = x, fb = f;
         *theta = fabs(fb) < fabs(fa) ? b : a;
-        if (fmin(fabs(fa), fabs(fb)) > 0.25 * fmax(fabs(fa), fabs(fb))) /* a jump ends where it is over */
+        if (fmin(fabs(fa), fabs(fb)) > 0.25 * fmax(fabs(fa), fabs(fb))) /* the zero of a jump is its end */
             *theta = fmax(a, b);
         const double least = tolerance / fabs(a - b);
         if (least > 0.5 || fb == 0.0)
@@ -139,21 +139,21 @@ void kc_put_zero(const kc_stride *s, const kc_search *w, uint32_t i, double t, d
     *w->count += 1.0;
 }
 
-/* Find the zero between two places, and put it down. */
+/* Find the zero between two places, and record it. */
 static kc_status add_zero(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i, double a,
                           double fa, double b, double fb)
 {
     double theta = b;
     const kc_status status = zero_between(s, e, w, i, a, fa, b, fb, &theta);
     if (status == KC_OK &&
-        *w->count < (double)KC_MOST_ZEROS * e->n - e->n) /* the rest is for ends of steps */
+        *w->count < (double)KC_MOST_ZEROS * e->n - e->n) /* the other entries are for ends of steps */
         kc_put_zero(s, w, i, theta == 1.0 ? s->next : s->t + theta * (s->next - s->t), kc_sign_of(fb));
     return status;
 }
 
 /*
- * Two zeros between three places where g has one sign, and is nearest to zero in the middle: by golden
- * section, unless the parabola through the three stays far from zero.
+ * Two zeros between three places where g has the same sign, and is nearest to zero in the middle: by golden
+ * section, unless the parabola through the three places stays far from zero.
  */
 static kc_status look_in_dip(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i,
                              const double *place, const double *f)
@@ -189,7 +189,7 @@ static kc_status look_in_dip(const kc_stride *s, const kc_events *e, const kc_se
         status = sign_within(s, e, w, i, x, &beyond);
     if (status != KC_OK || beyond == 0.0)
         return status;
-    const int left = x < place[1]; /* of the middle place, which lies on the other side of zero */
+    const int left = x < place[1]; /* sign of the middle place, which is on the other side of zero */
     status = add_zero(s, e, w, i, place[left ? 0 : 1], f[left ? 0 : 1], x, fx);
     return status != KC_OK ? status : add_zero(s, e, w, i, x, fx, place[left ? 1 : 2], f[left ? 1 : 2]);
 }
@@ -205,7 +205,7 @@ static double through(int n, const double *at, const double *f, double x)
     return p[0];
 }
 
-/* How far g_i swings within the step, or jumps; 0 where the quarters of the step tell what it is near the
+/* Range of oscillations of g_i in the step, or its jump; 0 if the quarters of the step determine it near the
  * ends.
  */
 static double swing(const kc_events *e, const kc_search *w, uint32_t i)
@@ -226,7 +226,7 @@ static double swing(const kc_events *e, const kc_search *w, uint32_t i)
     return miss > 0.0625 * (most - least) ? most - least : 0.0;
 }
 
-/* True if g_i touches the zero at the end of the step as a square does, and so will turn back. */
+/* True if g_i touches zero at the end of the step like a square, and so turns back. */
 static int touches(const kc_events *e, const kc_search *w, uint32_t i)
 {
     const double half = w->g[(KC_EARLY + 3) * (size_t)e->n + i],
@@ -235,13 +235,13 @@ static int touches(const kc_events *e, const kc_search *w, uint32_t i)
     return ratio > 2.8284271247461903 && ratio < 5.656854249492381;
 }
 
-/* Where a look is: places with the sign that g has, at most three, and that sign. */
+/* State of a search: places where g has the current sign, at most three, and this sign. */
 typedef struct trail {
     double place[3], f[3], sign;
     int n;
 } trail;
 
-/* One more place, at which g is g; `end` says that the run ends there. */
+/* Add a place with the value g; `end`: the run ends there. */
 static kc_status look_here(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i, trail *l,
                            double theta, double g, int end)
 {
@@ -253,7 +253,7 @@ static kc_status look_here(const kc_stride *s, const kc_events *e, const kc_sear
         here = -l->sign, g = here * DBL_MIN;
     } else if (here == 0.0)
         return KC_OK;
-    else if (here != l->sign && !end) { /* tell it from rounding */
+    else if (here != l->sign && !end) { /* distinguish it from rounding */
         status = sign_within(s, e, w, i, theta, &here);
         if (here == 0.0 || status != KC_OK)
             return status;
@@ -275,8 +275,8 @@ static kc_status look_here(const kc_stride *s, const kc_events *e, const kc_sear
 }
 
 /*
- * *parts becomes how many equal parts of the step show how g_i swings: enough for its changes of sign, which
- * are as many in fewer parts.  Their ratio is golden, so that no period hides in both.
+ * *parts becomes the number of equal parts of the step that resolve the oscillations of g_i: the changes of
+ * sign are as many in fewer parts.  The ratio of both numbers is golden, so that no period hides in both.
  */
 static kc_status parts_for(const kc_stride *s, const kc_events *e, const kc_search *w, uint32_t i, int *parts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_interpreter.c: the machine as the extension is compiled, the choice between it and the other, and the
- * check of code. */
+/* kc_interpreter.c: the interpreter for the extension's processors, the choice between it and the faster one,
+ * and the check of code. */
 #define KC_THIS_KIND kc_machine_plain
 #include "kc_interpreter_programs.h"
 
@@ -27,7 +27,7 @@ static int are_made(const uint16_t *k, int n, uint32_t made)
     return good;
 }
 
-/* The length of one `apply` at k, 0 where it cannot be right. */
+/* The length of the `apply` at k, 0 if it is wrong. */
 static size_t length_of_apply(const uint16_t *k, size_t room, uint32_t made, uint32_t n_splines)
 {
     if (room < 3 || k[0] >= n_splines || k[1] < 1 || k[1] > 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_interpreter_fma.c: the machine with the fused multiply-adds of x86-64-v3, for which the extension is not
- * compiled. */
+/* kc_interpreter_fma.c: the interpreter with the fused multiply-adds of x86-64-v3, for which the extension is
+ * not compiled. */
 #include <math.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_interpreter_programs.h: the machine, for the processors that its compiler's options name: programs,
- * tables and structures.  kc_interpreter.c and kc_interpreter_fma.c include it.  Its arithmetic and the ways
- * to solve come from the same headers as those of emitted text, emit/runtime.
+ * kc_interpreter_programs.h: the interpreter, for the processors of its compiler's options: programs, tables
+ * and structures. kc_interpreter.c and kc_interpreter_fma.c include it.  Its arithmetic and the solvers come
+ * from the headers of emitted text, emit/runtime.
  */
 #include "kc_interpreter.h"
 
@@ -56,7 +56,7 @@ static double half_power(double a, int k)
     return power * sqrt(a);
 }
 
-/* Derivatives of a spline at one place. */
+/* Derivatives of a spline at the same arguments. */
 static double *apply_spline(const kc_spline *spline, const uint16_t *k, const double *z, double *next)
 {
     const int n = k[0], m = k[1];
@@ -88,7 +88,7 @@ static double *apply_spline(const kc_spline *spline, const uint16_t *k, const do
                 return fault;                                                                                \
         break;
 
-/* Execute operations, whose results go to `next` and on.  Returns 0, or a fault. */
+/* Execute operations, with results from `next` on.  Returns 0, or a fault. */
 static int execute(const uint16_t *k, double *z, double *next, const kc_spline *splines)
 {
     for (;;) {
@@ -160,7 +160,7 @@ static int run_program(const kc_coded_function *f, ARGUMENTS)
 
 typedef int run_way(const kc_coded_function *f, ARGUMENTS);
 
-/* name, structure, members and room, how many sizes its room takes */
+/* name, structure, members and room, number of sizes in its room */
 #define WAYS(WAY)                                                                                            \
     WAY(after_motion, after_motion, after_motion, 2)                                                         \
     WAY(short_way, short_way, short_way, 0)                                                                  \

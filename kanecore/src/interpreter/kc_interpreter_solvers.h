@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_interpreter_solvers.h: the ways to solve, for the machine: their structures are filled from lists of
- * members by name, and their functions, those of emit/runtime, take copies of these.
- * kc_interpreter_programs.h includes it.
+ * kc_interpreter_solvers.h: the solvers, for the interpreter: their structures are filled from lists of
+ * members by name, and the functions of emit/runtime take copies of these. kc_interpreter_programs.h includes
+ * it.
  */
 /* Scratch begins with [accelerations, multipliers]; `evaluate` reads both. */
 typedef struct after_motion {
@@ -19,7 +19,7 @@ static int follow_motion(const after_motion *s, ARGUMENTS)
     return fault ? fault : s->evaluate(GIVEN);
 }
 
-/* The short way, else the other; where both lack a pivot the short way names the speed. */
+/* The short method, else the other; if both lack a pivot the short method names the speed. */
 typedef struct short_way {
     kc_function *shortly, *otherwise;
 } short_way;
@@ -33,7 +33,7 @@ static int go_shortly(const short_way *s, ARGUMENTS)
     return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
 }
 
-/* Ways without equations of their own. */
+/* Solvers without their own equations. */
 #define CALLING(name, type, function)                                                                        \
     static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
     {                                                                                                        \
@@ -41,7 +41,7 @@ static int go_shortly(const short_way *s, ARGUMENTS)
         return function(&s, GIVEN);                                                                          \
     }
 
-/* Solvers with equations: memory that these change belongs to the call. */
+/* Solvers with equations: the memory that equations change belongs to the call. */
 #define SOLVING(name, type, function)                                                                        \
     static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
     {                                                                                                        \
@@ -87,7 +87,7 @@ static int factor_hessian(kc_hessian *s, ARGUMENTS)
     return kc_factor_hessian(s, GIVEN);
 }
 
-/* How many rows of G count, with these constants. */
+/* Number of rows of G that count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
     (void)t, (void)x, (void)r;
@@ -202,7 +202,7 @@ static const kc_coded_member of_general_product[] = {EQUATIONS,
                                                      FUNCTION(kc_product, sides),
                                                      FUNCTION(kc_product, finish),
                                                      NO_MORE};
-/* What finds udot and lambda, and its equations. */
+/* The solver for udot and lambda, and its equations. */
 #define OF_MOTION(type)                                                                                      \
     EQUATIONS, NUMBER(type, motion.n_all), NUMBER(type, motion.m_all), NUMBER(type, motion.rank),            \
         NUMBER(type, motion.eliminated), NUMBER(type, motion.n_known), FUNCTION(type, motion.fill),          \

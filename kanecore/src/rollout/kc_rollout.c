@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_rollout.c: rollouts as the extension is compiled, and the choice between them and wider ones. */
+/* kc_rollout.c: rollouts for the extension's processors, and the choice between these and wider ones. */
 #include "kc_rollout.h"
 
 #include "kc_cpu.h"

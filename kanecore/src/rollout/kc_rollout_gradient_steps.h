@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gradients over rollouts on numbers of the type KC_NUMBER; KC_TYPED(f) are the names of all that is here,
- * KC_ROLLOUT_BYTES how long vectors are.  It may be included once for each type.
+ * Gradients over rollouts on numbers of the type KC_NUMBER.  KC_TYPED(f) names the functions here,
+ * KC_ROLLOUT_BYTES is the size of a vector.  The file may be included once for each type.
  *
  * A step x -> x + h (k1 + 2 k2 + 2 k3 + k4) / 6 is taken again, then its stages backwards: with J_i the
  * Jacobian of xdot at stage i and l the gradient by the next state,
@@ -97,7 +97,7 @@ static const KC_NUMBER *KC_TYPED(constants)(const KC_TYPED(group) * g, size_t ro
     return (const KC_NUMBER *)(g->plan->c + (g->plan->c_at ? g->plan->c_at[row] : 0));
 }
 
-/* The n numbers of each row, `apart` in memory from those of the next row, into lanes; or sums back. */
+/* Copy the n numbers of each row into lanes, or sums back; rows are `apart` in memory. */
 static void KC_TYPED(take)(const KC_TYPED(group) * g, size_t n, const KC_NUMBER *rows, size_t apart,
                            KC_NUMBER *to)
 {
@@ -190,8 +190,8 @@ static KC_NUMBER *KC_TYPED(weights_of)(const KC_TYPED(group) * g, KC_NUMBER *sta
 }
 
 /*
- * The gradient by a quaternion e before it is set to length one, from the gradient by e / |e|.  `next` holds
- * e, `to_next` the gradient, which is replaced.
+ * The gradient by a quaternion e before normalization, from the gradient by e / |e|. `next` is e, `to_next`
+ * the gradient, which is replaced.
  */
 static void KC_TYPED(leave_sphere)(const KC_TYPED(group) * g)
 {
@@ -216,7 +216,7 @@ static int KC_TYPED(returns)(const KC_TYPED(group) * g)
     return g->plan->n_unit > 0 || g->plan->project_gradient != NULL;
 }
 
-/* The gradient by the state before it was brought back at time t, `next`, from that by the one after, in
+/* The gradient by the state `next` before projection at time t, from the gradient by the state after, in
  * `to_next`. */
 static void KC_TYPED(leave_constraints)(const KC_TYPED(group) * g, double t)
 {
@@ -246,7 +246,7 @@ static void KC_TYPED(step_rk4)(const KC_TYPED(group) * g, double t, double next)
                     share[KC_ROLLOUT_STAGES] = {h / 6, h / 3, h / 3, h / 6};
     const int n_slopes = KC_TYPED(returns)(g)
                              ? KC_ROLLOUT_STAGES
-                             : KC_ROLLOUT_STAGES - 1; /* the last one is for the way back alone */
+                             : KC_ROLLOUT_STAGES - 1; /* the last one is for the projection only */
     for (int i = 0; i < KC_ROLLOUT_STAGES; i++) {
         if (i > 0)
             KC_TYPED(advance)(n, g->stage[0], reach[i], g->slope[i - 1], g->stage[i]);
@@ -269,7 +269,7 @@ static void KC_TYPED(step_rk4)(const KC_TYPED(group) * g, double t, double next)
     }
 }
 
-/* A semi-implicit step of Euler: the coordinates by the new speeds, backwards the speeds by all that follow.
+/* A semi-implicit step of Euler: the coordinates by the new speeds; in reverse the speeds by all that follow.
  */
 static void KC_TYPED(step_euler)(const KC_TYPED(group) * g, double t, double next)
 {
@@ -312,7 +312,7 @@ static int KC_TYPED(roll_back)(KC_TYPED(group) * g)
         (plan->semi_implicit ? KC_TYPED(step_euler) : KC_TYPED(step_rk4))(g, t, next);
         KC_TYPED(take)(g, n_x, (const KC_NUMBER *)plan->weights + (size_t)step * n_x, apart, g->to_next);
         KC_TYPED(advance)(n, g->to_next, 1, g->sum_x, g->to_next);
-        if (step == 0 && KC_TYPED(returns)(g)) { /* the start was brought back as well */
+        if (step == 0 && KC_TYPED(returns)(g)) { /* the start was projected as well */
             memcpy(g->next, g->stage[0], n * sizeof(KC_NUMBER));
             KC_TYPED(leave_constraints)(g, t);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of arrays, of numbers of the type KC_NUMBER in packs of KC_ROLLOUT_BYTES; KC_TYPED(f) are the names of
- * all that is here. It may be included once for each type.
+ * Sums of arrays, of numbers of the type KC_NUMBER in packs of KC_ROLLOUT_BYTES.  KC_TYPED(f) names the
+ * functions here. The file may be included once for each type.
  */
 
 /* Several numbers, anywhere in memory. */
@@ -10,7 +10,7 @@ typedef KC_NUMBER KC_TYPED(pack)
 
 enum { KC_TYPED(PER_PACK) = KC_ROLLOUT_BYTES / sizeof(KC_NUMBER) };
 
-/* Something for n numbers: of packs while there are some, then one by one. `each(pack, i)` is the body. */
+/* A loop over n numbers, by packs, then one by one.  `each(pack, i)` is the body. */
 #define KC_FOR_PACKS(n, each)                                                                                \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \

@@ -21,7 +21,7 @@
 #define KC_AHEAD(address) ((void)(address))
 #endif
 
-#define KC_ROLLOUT_PATIENCE 16384 /* evaluations between two questions whether to go on */
+#define KC_ROLLOUT_PATIENCE 16384 /* evaluations between two calls of `stop` */
 
 typedef struct kc_stretch_of_time {
     double t, middle, next, h;
@@ -42,16 +42,16 @@ typedef void KC_TYPED(scatter)(uint32_t n, const KC_NUMBER *values, KC_NUMBER *c
 #define KC_ROLLOUT_N_X(plan) ((plan)->n_q + (plan)->n_u + (plan)->n_z)
 #endif
 
-/* Rows on their way. */
+/* Rows in progress. */
 typedef struct KC_TYPED(group) {
     const kc_rollout *plan;
     uint32_t n_x, n_lanes, n_blocks;
     size_t first;                                 /* the row in the first lane */
-    uint32_t alive[KC_MOST_BLOCKS];               /* a bit for each lane that holds a row which goes on */
+    uint32_t alive[KC_MOST_BLOCKS];               /* a bit for each lane with a row that goes on */
     uint32_t undone[KC_MOST_BLOCKS];              /* of the last call */
-    uint64_t step;                                /* that is being taken: as many are done */
+    uint64_t step;                                /* current step; this many are done */
     double time;                                  /* content of g->t; NaN: none */
-    KC_NUMBER *to[KC_MOST_BLOCKS][KC_MOST_LANES]; /* where the next state of each row goes */
+    KC_NUMBER *to[KC_MOST_BLOCKS][KC_MOST_LANES]; /* addresses for the next state of each row */
     const KC_NUMBER *from[KC_MOST_LANES];         /* gathered values */
     /* in lanes, block after block */
     KC_NUMBER *t, *x, *y, *k1, *k2, *k3, *k4, *r, *c, *work;
@@ -59,7 +59,7 @@ typedef struct KC_TYPED(group) {
     KC_NUMBER *row_x, *row_r, *row_out, *row_work, *spare;
 } KC_TYPED(group);
 
-/* Lay out the arrays of a group from `memory` on, NULL: nowhere; how many bytes they take. */
+/* Lay out the arrays of a group from `memory` on (NULL: nowhere); return their size in bytes. */
 static size_t KC_TYPED(lay_out)(const kc_rollout *plan, void *memory, KC_TYPED(group) * g)
 {
     const size_t n_x = KC_ROLLOUT_N_X(plan), lanes = plan->lanes ? plan->lanes->n_lanes : 1;
@@ -119,7 +119,7 @@ static inline int KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC
     return rest == 0;
 }
 
-/* True if n numbers are finite, each `stride` after the one before. */
+/* True if n numbers, `stride` apart, are finite. */
 static inline int KC_TYPED(finite)(size_t n, const KC_NUMBER *x, size_t stride)
 {
     const KC_NUMBER zero = 0;
@@ -153,7 +153,7 @@ static void KC_TYPED(put)(const KC_TYPED(group) * g, uint32_t n, const KC_NUMBER
         a[(size_t)i * g->n_lanes] = row[i];
 }
 
-/* The row in a lane ends: its last good step is number `last`, and its states from there on are NaN. */
+/* End the row in a lane: its last good step is number `last`, and later states are NaN. */
 static void KC_TYPED(end_row)(KC_TYPED(group) * g, uint32_t block, uint32_t lane, int64_t last, int code,
                               int32_t number)
 {
@@ -183,7 +183,7 @@ static inline const KC_NUMBER *KC_TYPED(constants)(const kc_rollout *plan, size_
 /* ------------------------------------------------------------------------------------------------- kernels
  */
 
-/* Call a kernel for the row in a lane, which ends where that fails. `n`: how many numbers are returned. */
+/* Call a kernel for the row in a lane, which ends if the kernel fails.  `n`: number of results. */
 static void KC_TYPED(evaluate_row)(KC_TYPED(group) * g, kc_kernel *f, double t, const KC_NUMBER *x,
                                    uint32_t block, uint32_t lane, uint32_t n, KC_NUMBER *out)
 {
@@ -253,7 +253,7 @@ static int KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 
 /*
  * Semi-implicit Euler, as step_euler() of kc_methods.c: speeds and states, then the coordinates by the new
- * ones. Returns 0: whether states are finite is not known.
+ * speeds. Returns 0: whether states are finite is not known.
  */
 static int KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 {
@@ -273,7 +273,7 @@ static int KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s
     return 0;
 }
 
-/* The row in a lane goes back to unit spheres and constraints, as by kc_return() of kc_evaluation.h. */
+/* Project the row in a lane to unit spheres and constraints, as kc_return() of kc_evaluation.h does. */
 static kc_status KC_TYPED(return_row)(KC_TYPED(group) * g, double t, uint32_t block, uint32_t lane)
 {
     const kc_rollout *plan = g->plan;
@@ -293,7 +293,7 @@ static kc_status KC_TYPED(return_row)(KC_TYPED(group) * g, double t, uint32_t bl
     return KC_TYPED(normalize)(plan->n_unit, plan->unit, x, g->n_lanes);
 }
 
-/* Finish a step that led to time t: project to the manifold, and end rows that are not finite. */
+/* Finish a step to time t: project to the manifold, and end rows that are not finite. */
 static void KC_TYPED(settle)(KC_TYPED(group) * g, double t, int all_finite)
 {
     const int returns = g->plan->n_unit > 0 || g->plan->project != NULL;
@@ -318,7 +318,7 @@ static void KC_TYPED(settle)(KC_TYPED(group) * g, double t, int all_finite)
  * states
  */
 
-/* One operand of each row of a block; lanes that are left over have that of the last row. */
+/* One operand of each row of a block; lanes without a row have that of the last row. */
 static void KC_TYPED(fill)(KC_TYPED(group) * g, uint32_t block, size_t end, const char *begin,
                            const int64_t *at, int64_t beyond, uint32_t n, KC_NUMBER *to)
 {
@@ -342,7 +342,7 @@ static void KC_TYPED(fill_inputs)(KC_TYPED(group) * g, size_t end)
                        g->r + (size_t)b * plan->n_r * g->n_lanes);
 }
 
-/* The constants of lanes: those of all rows, or, where each has its own, of the only block. */
+/* The constants of lanes: common to all rows, or, if each row has its own, those of the only block. */
 static void KC_TYPED(fill_constants)(KC_TYPED(group) * g, size_t end)
 {
     const kc_rollout *plan = g->plan;
@@ -356,8 +356,8 @@ static void KC_TYPED(fill_constants)(KC_TYPED(group) * g, size_t end)
 }
 
 /*
- * The states of all rows become those of the next time, in `out`.  Where the ones after them will go is
- * fetched into the cache meanwhile: there are more rows than a processor foresees by itself.
+ * Store the states of all rows in `out`, at the next time.  The addresses of the states after them are
+ * fetched into the cache, since a processor does not predict so many rows.
  */
 static void KC_TYPED(write)(KC_TYPED(group) * g)
 {
@@ -377,7 +377,7 @@ static void KC_TYPED(write)(KC_TYPED(group) * g)
     }
 }
 
-/* Rows from g->first on, before `end`, at their start. */
+/* Start rows from g->first on, before `end`. */
 static void KC_TYPED(begin)(KC_TYPED(group) * g, size_t end)
 {
     const kc_rollout *plan = g->plan;

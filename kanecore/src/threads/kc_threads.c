@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_threads.c: a list of jobs under one lock, and the threads that look through it.  Parts are counted
- * without the lock.
+ * kc_threads.c: a list of jobs under one lock, and the threads that search it.  Parts are counted without the
+ * lock.
  */
 #define _POSIX_C_SOURCE 200112L
 #include "kc_threads.h"
@@ -10,7 +10,7 @@
 enum {
     LOOKS = 200,     /* for a job, or for the end of one, before a thread sleeps */
     PAUSES = 16,     /* between two of them: about a microsecond in all */
-    STACK = 1 << 24, /* bytes, of which those are taken that are used; other systems' own are small */
+    STACK = 1 << 24, /* bytes of a stack, committed on use; other systems' defaults are small */
     WAIT = 50        /* milliseconds */
 };
 
@@ -174,7 +174,7 @@ static kc_job *job_with_room(void)
     return job;
 }
 
-/* What each thread does, for good. */
+/* The loop of each thread, without end. */
 static void look_for_jobs(void)
 {
     enter();
@@ -189,7 +189,7 @@ static void look_for_jobs(void)
             take_parts(job, thread);
             enter();
             if (__atomic_sub_fetch(&job->n_inside, 1, __ATOMIC_RELEASE) == 0)
-                wake_waiting(); /* the job may be no more */
+                wake_waiting(); /* the job may no longer exist */
             continue;
         }
         n_looking++;
@@ -205,7 +205,7 @@ static void look_for_jobs(void)
     }
 }
 
-/* Threads that the jobs have room for. */
+/* Number of threads for which the jobs have room. */
 static int places(void)
 {
     const kc_job *job = jobs;

@@ -2,8 +2,8 @@
 /*
  * kc_threads.h: threads that share the parts of a job.
  *
- * The threads stay for the next job, since calls follow one another.  Before they sleep they look for one for
- * about a fifth of a millisecond: a sleeping thread begins 50 microseconds late, one that looks around in one
+ * The threads stay for the next job, since calls follow each other.  Before they sleep they look for a job
+ * for about a fifth of a millisecond: a sleeping thread starts 50 microseconds late, a searching one in one
  * or two.
  */
 #ifndef KC_THREADS_H
@@ -23,14 +23,15 @@ typedef struct kc_job {
     struct kc_job *next; /* that is offered */
 } kc_job;
 
-/* Let n other threads join in a job whose first three members are set.  They may be fewer, if the system
- * gives no more. */
+/* Let n other threads join a job with its first three members set.  There may be fewer, if the system has no
+ * more. */
 void kc_offer(kc_job *job, int n);
 
 /* Take parts until none is left. */
 void kc_take_parts(kc_job *job);
 
-/* Withdraw the job, and test whether all others have left it; a twentieth of a second is waited for that. */
+/* Withdraw the job, and test whether all other threads have left it, waiting up to a twentieth of a second.
+ */
 int kc_ended(kc_job *job);
 
 /* For a forked child, in which there are no other threads. */

@@ -21,7 +21,7 @@ import numpy as np
 
 from kanecore.binding.table_checks import LARGEST
 
-__all__ = ["Reach", "check_kernel", "check_operations", "check_preparing", "check_way", "reach_of_program"]
+__all__ = ["Reach", "check_kernel", "check_operations", "check_preparing", "check_solver", "reach_of_program"]
 
 _LONGEST = 1 << 13  # largest factor in a product of sizes, so that the product stays in an int of C
 _MULTIPLIED = frozenset(("N", "M", "K", "n", "m", "k", "n_q", "n_u", "n_z", "n_y", "n_all", "m_all", "m_q", "m_u"))
@@ -43,7 +43,7 @@ _ALL = "all"
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Solver:
     """A solver: the numbers that it reads and writes, the functions that it calls, and its lists of places.
 
     Attributes
@@ -79,7 +79,7 @@ _PARTS = {
     "sums": ("M*N", ""),
 }
 _EQUATIONS = "N*(N + K) + M*(2*N + K)"
-_MOTION = _Way(
+_MOTION = _Solver(
     sizes="N, M, n_known, n_residuals",
     out="N",
     functions={
@@ -116,7 +116,7 @@ _PRODUCT = {
     "finish": (_ALL, "True"),
 }
 _UNIT = {"unit": ("4*n_unit", "0", "n_q + n_u", "n_unit")}
-_PROJECTION = _Way(
+_PROJECTION = _Solver(
     sizes="n_q, n_u, n_max, max(m_q, m_u)",
     out="n_q + n_u",
     x="n_q + n_u",
@@ -135,29 +135,29 @@ _HESSIAN = {
     "curvature": ("n_outer", "n_outer"),
 }
 
-WAYS: dict[str, _Way] = {
-    "after_motion": _Way(
+SOLVERS: dict[str, _Solver] = {
+    "after_motion": _Solver(
         "n, m", functions={"udot": ("n", "True"), "multipliers": ("m", ""), "evaluate": (_ALL, "True")}
     ),
-    "short_way": _Way(functions={"shortly": (_ALL, "True"), "otherwise": (_ALL, "True")}),
-    "chain": _Way(
+    "short_way": _Solver(functions={"shortly": (_ALL, "True"), "otherwise": (_ALL, "True")}),
+    "chain": _Solver(
         "n_y, n_q, n, k",
         "n_y*k",
         functions={"udot": ("n", "True"), "linearize": ("(n_q + n)*k", "True"), "slopes": ("n_y*(k + n)", "True")},
     ),
-    "state_rows": _Way(
+    "state_rows": _Solver(
         "n_z, n, k",
         "(n_q + n + n_z)*k",
         functions={"motion": ("(n_q + n)*k", "True"), "udot": ("n", ""), "slopes": ("n_z*(k + n)", "True")},
     ),
-    "asked": _Way("2", "n", functions={"result": (_ALL, "True"), "reason": ("2", "True")}),
+    "asked": _Solver("2", "n", functions={"result": (_ALL, "True"), "reason": ("2", "True")}),
     "motion": _MOTION,
     "general_motion": _MOTION,
-    "free_motion": _Way("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
-    "balance": _Way("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
-    "return": _Way("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
+    "free_motion": _Solver("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
+    "balance": _Solver("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
+    "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
     "projection": _PROJECTION,
-    "projection_gradient": _Way(
+    "projection_gradient": _Solver(
         f"{_PROJECTION.sizes}, n_q + n_u + n_z, n_all",
         out="n_all",
         x="weights + n_q + n_u + n_z",
@@ -171,9 +171,9 @@ WAYS: dict[str, _Way] = {
         arrays=_UNIT,
         holds=f"{_PROJECTION.holds} and n_all >= n_q + n_u + n_z",
     ),
-    "linearization": _Way("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION),
-    "free_linearization": _Way("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION, holds="M == 0"),
-    "reduced_linearization": _Way(
+    "linearization": _Solver("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION),
+    "free_linearization": _Solver("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION, holds="M == 0"),
+    "reduced_linearization": _Solver(
         "N, M, n_known, n_all, m_all, k, n_q",
         "(n_q + n_all)*k",
         functions={**_REDUCED, "slopes": ("k*(M + n_q + n_all) + (n_all - N)*N", "True")},
@@ -181,28 +181,30 @@ WAYS: dict[str, _Way] = {
         holds="N <= n_all and M <= m_all and K == 1",
         beside="n_known + N",
     ),
-    "inverse": _Way("n", "n*n", functions={"mass_matrix": ("n*n", "True")}, arrays={"parent": ("n", "-1", "own", "")}),
-    "matrix_product": _Way(
+    "inverse": _Solver(
+        "n", "n*n", functions={"mass_matrix": ("n*n", "True")}, arrays={"parent": ("n", "-1", "own", "")}
+    ),
+    "matrix_product": _Solver(
         "rows, columns",
         "columns if gradient else rows",
         "behind + (rows if gradient else columns)",
         functions={"matrix": ("rows*columns", "True")},
     ),
-    "product": _Way(
+    "product": _Solver(
         "N, M, n_known, n_all, m_all, n_kept",
         functions={**_REDUCED, "sides": ("n_kept + N + M", "True"), "finish": (_ALL, "True")},
         holds="N <= n_all and M <= m_all and K == 1",
         beside="n_known + N",
     ),
-    "general_product": _Way("N, M, n_kept", functions=_PRODUCT, holds="K == 1"),
-    "free_product": _Way("N, M, n_kept", functions=_PRODUCT, holds="M == 0 and K == 1"),
-    "composites": _Way(
+    "general_product": _Solver("N, M, n_kept", functions=_PRODUCT, holds="K == 1"),
+    "free_product": _Solver("N, M, n_kept", functions=_PRODUCT, holds="M == 0 and K == 1"),
+    "composites": _Solver(
         "n",
         "n*n",
         functions={"rates": ("15*n", "True")},
         arrays={"before": ("n", "-1", "own", "n"), "speed": ("n", "0", "n", "n")},
     ),
-    "hessian": _Way(
+    "hessian": _Solver(
         "n_fixed",
         "n*n",
         functions=_HESSIAN,
@@ -210,7 +212,7 @@ WAYS: dict[str, _Way] = {
         holds="n_inner + n_outer <= n",
         beside="max(n_inner, n_outer) + n",
     ),
-    "factored_hessian": _Way(
+    "factored_hessian": _Solver(
         "N, M",
         "n*n",
         functions={
@@ -224,7 +226,7 @@ WAYS: dict[str, _Way] = {
         holds="n_inner + n_outer <= n and K == 1",
         beside="n_fixed + max(n_inner, n_outer) + 2*(N + M) + max(n, 2*(N + M))",
     ),
-    "forest": _Way(
+    "forest": _Solver(
         "n, N, numbers, room, max(loaded, n_others)",
         "(n_q + n)*columns",
         "n_q + n",
@@ -248,7 +250,7 @@ WAYS: dict[str, _Way] = {
         },
         holds="M == 0 and K == 1 and numbers == 3*trees + sum(turns)",
     ),
-    "closure": _Way(
+    "closure": _Solver(
         "n_q, n_u, n_r, m_q, m",
         "1",
         functions={
@@ -270,18 +272,18 @@ _AT_OWN_STATES = "closure"  # solvers that call functions at their own states
 
 @functools.cache
 def _compiled(formula: str) -> CodeType:
-    return compile(formula, "<WAYS>", "eval")
+    return compile(formula, "<SOLVERS>", "eval")
 
 
-def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
+def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
     """The reach of a function with a solver, and the number of its scratch entries where functions have theirs.
 
     ``reaches`` belong to the functions before this one.  ValueError for an impossible size, member or list.
     """
-    name, way = function.solver, WAYS[function.solver]
+    name, solver = function.solver, SOLVERS[function.solver]
     members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
-    called = {each: members.pop(each) for each in way.functions if each in members}
-    lists = {each: np.ravel(members.pop(each)) for each in way.arrays if each in members}
+    called = {each: members.pop(each) for each in solver.functions if each in members}
+    lists = {each: np.ravel(members.pop(each)) for each in solver.arrays if each in members}
     n, m, k = (0, 0, 0) if function.equations is None else function.equations[:3]
     numbers = {"N": n, "M": m, "K": k, **members}
     _check_numbers(name, numbers)
@@ -293,21 +295,21 @@ def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int])
 
     if "rank" in members and members["rank"] >= sizes["n_prepared"]:
         raise ValueError(f"{name} counts rows by number {members['rank']} of {sizes['n_prepared']}")
-    if not value(way.holds):
+    if not value(solver.holds):
         raise ValueError(f"the sizes of {name} do not go together")
-    if tuple(function.sizes) != value(f"({way.sizes},)" if way.sizes else "()"):
+    if tuple(function.sizes) != value(f"({solver.sizes},)" if solver.sizes else "()"):
         raise ValueError(f"{name} has the sizes {function.sizes}")
-    for each, needed in [(x, row[-1]) for table in (way.arrays, way.functions) for x, row in table.items()]:
+    for each, needed in [(x, row[-1]) for table in (solver.arrays, solver.functions) for x, row in table.items()]:
         if needed and each not in lists and each not in called and value(needed):
             raise ValueError(f"{name} has no {each}")
     for each, found in lists.items():
-        length, low, high, _ = way.arrays[each]
+        length, low, high, _ = solver.arrays[each]
         _check_places(f"{each} of {name}", found, value(length), low, high, value)
     if name == "forest":
         _check_trees(names)
-    out = value(way.out)
+    out = value(solver.out)
     for each, i in called.items():
-        most = way.functions[each][0]
+        most = solver.functions[each][0]
         if most == _ALL:
             out = max(out, reaches[i].out)
         elif reaches[i].out > value(most):
@@ -319,7 +321,7 @@ def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int])
         if x > value("n_q + n_u") or r > value("n_r"):
             raise ValueError(f"a function of {name} reads beyond its arrays")
         x = r = 0
-    return Reach(out, max(x, value(way.x)), r), value(way.beside)
+    return Reach(out, max(x, value(solver.x)), r), value(solver.beside)
 
 
 def _check_numbers(name: str, numbers: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ from kanecore.tolerances import REACHED
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
 from .constraint_rows import Constraints, Row
-from .kernel_registry import WAYS, Derived
+from .kernel_registry import DERIVATIONS, Derived
 from .kinematics import Kinematics
 from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
 from .position_origin import Whereabouts
@@ -68,17 +68,18 @@ class Derivation:
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
         """Test whether the model has a kernel."""
-        return WAYS[name].applies(self) and not self.missing(name)
+        return DERIVATIONS[name].applies(self) and not self.missing(name)
 
     def missing(self, name: str) -> str:
         """The part of the description that a kernel lacks, in words; empty if the kernel lacks none."""
         if name not in self._missing:
-            self._missing[name] = WAYS[name].missing(self) or self._lacks(name) or self._lacks_udot(name)
+            self._missing[name] = DERIVATIONS[name].missing(self) or self._lacks(name) or self._lacks_udot(name)
         return self._missing[name]
 
     def _lacks_udot(self, name: str) -> str:
         """Reason why a kernel that needs u̇ cannot have it; empty if it can."""
-        if not self.without_masses or not WAYS[name].applies(self) or not WAYS[name].derive(self).after_udot:
+        kernel = DERIVATIONS[name]
+        if not self.without_masses or not kernel.applies(self) or not kernel.derive(self).after_udot:
             return ""
         return self.without_masses
 
@@ -88,29 +89,29 @@ class Derivation:
         d = self.description
         if d.bodies or d.lagrangian is not None or d.first_order is not None or self.has_inertial_loads:
             return ""
-        return "it has no bodies, so M has no masses, and its forces move nothing"
+        return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
         """Message that names a missing part of a kernel, such as a derivative of a function in C; empty if none is."""
         if self.description.found_with_motion and name in ("inverse_dynamics", "forward_dynamics"):
             return (
-                "its loads depend on reactions, which are found for the motion under the loads of forcelist only: "
+                "its loads depend on reactions, which are found for the motion under the loads of forcelist alone: "
                 "write the force into forcelist, as an input"
             )
-        if not self.description.functions or not WAYS[name].applies(self):
+        if not self.description.functions or not DERIVATIONS[name].applies(self):
             return ""
-        derived = self.at_run_time(name) or WAYS[name].derive(self)
+        derived = self.at_run_time(name) or DERIVATIONS[name].derive(self)
         operations = (self.graph.nodes[i][0] for i in self.graph.below(derived.roots))
         given = (op for op in operations if isinstance(op, Given))
         return next(filter(None, (op.data.lacks(op.name, op.orders) for op in given)), "")
 
     def kernel(self, name: str) -> Derived:
         """The results of a kernel of `kanecore.kernels`."""
-        if name not in WAYS:
-            raise unknown_name("kernel", name, WAYS)
+        if name not in DERIVATIONS:
+            raise unknown_name("kernel", name, DERIVATIONS)
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
-        return self._guarded(WAYS[name].derive(self))
+        return self._guarded(DERIVATIONS[name].derive(self))
 
     def program(self, name: str) -> Derived:
         """The computed results of a kernel: in short forms if these take fewer operations.

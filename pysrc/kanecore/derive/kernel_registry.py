@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["WAYS", "Derived", "Way", "derives"]
+__all__ = ["DERIVATIONS", "Derived", "KernelDerivation", "derives"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Derived:
 
 
 @dataclass(frozen=True)
-class Way:
+class KernelDerivation:
     """Derivation of a kernel from a `Derivation`, and the test of whether the model has the kernel."""
 
     derive: Callable[[Any], Derived]
@@ -35,7 +35,7 @@ class Way:
     missing: Callable[[Any], str]
 
 
-WAYS: dict[str, Way] = {}
+DERIVATIONS: dict[str, KernelDerivation] = {}
 """The derivations of kernels, by name."""
 
 
@@ -56,7 +56,7 @@ def derives(
     """
 
     def register(derive: Callable[[Any], Derived]) -> Callable[[Any], Derived]:
-        WAYS[name] = Way(derive, applies, missing)
+        DERIVATIONS[name] = KernelDerivation(derive, applies, missing)
         return derive
 
     return register

@@ -74,13 +74,13 @@ def why_no_coriolis_matrix(derivation: Derivation) -> str:
     if d.first_order is not None:
         return FIRST_ORDER
     if d.rates != d.speeds:
-        return "Christoffel symbols of M(q) need qdot = u, and its kinematical equations differ"
+        return "Christoffel symbols are of M(q) with qdot = u, and its kinematical equations say otherwise"
     if derivation.has_inertial_loads:
-        return "some of its loads depend on udot, so its mass matrix is not that of its bodies"
+        return "some of its loads hold udot, and its mass matrix is not that of its bodies alone"
     if not _is_quadratic(derivation.copy()):
         return (
-            "its inertia forces do not come from a kinetic energy ½ uᵀ M(q) u: it has prescribed motions, changing "
-            "masses, velocities that are not derivatives of positions, or another Lagrangian"
+            "its inertia forces are not those of a kinetic energy ½ uᵀ M(q) u: of prescribed motions, masses that "
+            "change, velocities that are not derivatives of positions, or another Lagrangian"
         )
     return ""
 
@@ -117,7 +117,7 @@ def why_no_gravity_forces(derivation: Derivation) -> str:
     other = next((i for i in fields if not same_field(k, fields[first], fields[i])), -1)
     if other >= 0:
         names = " and ".join(f"{number} at {d.points[d.loads[number].at].name}" for number in (first, other))
-        return f"forces m γ on mass centres have more than one γ, so the weights are ambiguous: {names}"
+        return f"forces m γ on mass centres have more than one γ, so that nothing tells which are weights: {names}"
     return ""
 
 
@@ -233,7 +233,7 @@ def why_no_regressor(derivation: Derivation) -> str:
     """Reason why the equations are not linear in the inertial parameters; empty if they are."""
     k, d, g = derivation.kinematics, derivation.description, derivation.graph
     if not d.bodies:
-        return "it has no bodies, but a Lagrangian or solved equations"
+        return "it has no bodies, but a Lagrangian or equations that are solved already"
     for body in d.bodies:
         frames = {f for f, _ in (*body.inertia, *body.about)}
         constants = [body.mass, *_entries(body), *(x for _, v in body.about for x in v)]
@@ -242,7 +242,7 @@ def why_no_regressor(derivation: Derivation) -> str:
     fields = weights(k)
     first = next(iter(fields.values()), ZERO)
     if not all(same_field(k, first, field) for field in fields.values()):
-        return "forces m γ on mass centres have more than one γ, so the weights are ambiguous"
+        return "forces m γ on mass centres have more than one γ, so that nothing tells which are weights"
     inertial = _symbols(derivation, [x for b in d.bodies for x in (b.mass, *_entries(b))])
     loads = [x for i, load in enumerate(d.loads) if i not in fields for _, v in load.vector for x in v]
     others = [*loads, *d.potentials, *(x for force in d.generalized_forces for x in force.components)]
@@ -252,8 +252,8 @@ def why_no_regressor(derivation: Derivation) -> str:
             return f"load {numbers} depends on reactions, and so, not linearly, on masses and inertias"
         names = dict(zip(d.parameters, d.parameter_names, strict=True))
         return (
-            f"its loads or potential energies depend on {', '.join(sorted(names[i] for i in shared))}, of a mass or an "
-            "inertia, not only by the weights m γ at mass centres"
+            f"its loads or potential energies hold {', '.join(sorted(names[i] for i in shared))}, of a mass or an "
+            "inertia, beside the weights m γ at mass centres"
         )
     return ""
 

@@ -175,7 +175,7 @@ class _Step:
     reads: tuple[Any, ...]
     targets: tuple[Any, ...] = ()
     before: tuple[int, ...] = ()  # entries of the code between number and registers
-    behind: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
 
 
 class _Part:
@@ -260,7 +260,7 @@ class _Part:
             base, k = operands
             assert isinstance(k.source, float)
             self.steps.append(
-                _Step(_NUMBER["half_power"], (self._positive(base),), (target,), behind=(round(k.source),))
+                _Step(_NUMBER["half_power"], (self._positive(base),), (target,), after=(round(k.source),))
             )
         else:
             self.steps.append(_Step(_NUMBER[operation], tuple(map(self._positive, operands)), (target,)))
@@ -291,7 +291,7 @@ class _Part:
             tolerance = Operand(PIVOT * EPSILON * instruction.n_speeds)
             self._fused(bound, _FUSED[FMA], (tolerance, instruction.diagonal, _MINUS_ZERO))
         reads = (self._positive(instruction.pivot), bound)
-        self.guards.append(_Step(_NUMBER["pivot"], reads, behind=(instruction.speed,)))
+        self.guards.append(_Step(_NUMBER["pivot"], reads, after=(instruction.speed,)))
 
     def _limit(self, instruction: Limit) -> None:
         self.guards.append(_Step(_NUMBER["limit"], (self._positive(instruction.excess),)))
@@ -356,7 +356,7 @@ class _Part:
         for step in run:
             words += step.before
             words += [registers[key] for key in step.reads]
-            words += step.behind
+            words += step.after
             for target in step.targets:
                 registers[target] = len(registers)
 

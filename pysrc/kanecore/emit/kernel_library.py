@@ -300,14 +300,14 @@ class Library:
 
     def entry_lines(self, name: str) -> list[str]:
         """Statements of a kernel; ``rhs`` computes u̇ first, then q̇ if any, although q̇ is first in ``out``."""
-        function, first, behind = self.of_kernel[name], "out", []
+        function, first, then = self.of_kernel[name], "out", []
         if name == "rhs" and (n_q := self.sizes["n_q"]):
-            first, behind = f"out + {n_q}", [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"]
+            first, then = f"out + {n_q}", [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"]
         call = f"{function.name}({self.target.time}, x, r, c, work + 2, {first})"
         if not function.fails:
-            return [f"{call};", *behind]
+            return [f"{call};", *then]
         fail = f"if (KC_UNLIKELY(fault)) kc_fail(work, out, {self.n_results(name)}, fault);"
-        return [f"const int fault = {call};", fail, *(f"else {line}" for line in behind)]
+        return [f"const int fault = {call};", fail, *(f"else {line}" for line in then)]
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
         """Function for the table, with t as a double."""

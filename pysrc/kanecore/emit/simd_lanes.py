@@ -78,7 +78,7 @@ class SingleLanes(Singles, Lanes):
 _OTHERS = ("otherwise", "doubt", "residuals")
 """Members for states at which a short method fails; such states are left to the scalar kernel."""
 
-_WAYS = (
+_IN_LANES = (
     *("short_way", "after_motion", "motion", "balance"),
     *("linearization", "free_linearization", "reduced_linearization", "forest", "chain", "state_rows"),
     *("composites", "inverse", "product", "general_product", "free_product", "hessian", "factored_hessian"),
@@ -109,7 +109,7 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
         if each.directions is not None and sum(map(len, each.parts.parts)) > BRIEF:
             return False
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
-    return each.solver in _WAYS and all(in_lanes(called, functions) for called in each.calls)
+    return each.solver in _IN_LANES and all(in_lanes(called, functions) for called in each.calls)
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from kanecore.program.function_parts import Equations, Function, Member, Solved,
 from .c_target import C
 from .directional_c import Along
 
-__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
+__all__ = ["HEADERS", "SOLVERS", "Solver", "function", "headers", "room", "structure"]
 
 HEADERS = {
     "directions.h": None,
@@ -41,7 +41,7 @@ HEADERS = {
 
 
 @dataclass(frozen=True)
-class Way:
+class Solver:
     """A solver of the runtime.
 
     Attributes
@@ -65,59 +65,59 @@ class Way:
     members: Mapping[str, str] = field(default_factory=dict)
 
 
-WAYS = {
-    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
-    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
-    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
-    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
-    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
-    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
-    "projection_gradient": Way(
+SOLVERS = {
+    "motion": Solver("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
+    "general_motion": Solver("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
+    "free_motion": Solver("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
+    "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
+    "return": Solver("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
+    "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
+    "projection_gradient": Solver(
         *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("projection_gradient.h",))
     ),
-    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
-    "linearization": Way(
+    "closure": Solver("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
+    "linearization": Solver(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("constraint_solver.h", "linearize.h")),
         {"solve": "kc_solve_equations"},
     ),
-    "free_linearization": Way(
+    "free_linearization": Solver(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
-    "reduced_linearization": Way(
+    "reduced_linearization": Solver(
         *("kc_reduced_linearization", "kc_linearize_reduced", "KC_REDUCED_LINEARIZATION_ROOM"),
         ("reduced_linearization.h",),
     ),
-    "inverse": Way("kc_inversion", "kc_invert", "KC_INVERSE_ROOM", ("mass_matrix_inverse.h",)),
-    "product": Way(
+    "inverse": Solver("kc_inversion", "kc_invert", "KC_INVERSE_ROOM", ("mass_matrix_inverse.h",)),
+    "product": Solver(
         *("kc_factored_product", "kc_multiply", "KC_FACTORED_PRODUCT_ROOM"),
         ("factored_products.h",),
     ),
-    "hessian": Way("kc_hessian", "kc_find_hessian", "KC_HESSIAN_ROOM", ("second_derivatives.h",)),
-    "factored_hessian": Way(
+    "hessian": Solver("kc_hessian", "kc_find_hessian", "KC_HESSIAN_ROOM", ("second_derivatives.h",)),
+    "factored_hessian": Solver(
         *("kc_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
         ("factored_products.h", "second_derivatives.h", "factored_hessian.h"),
         {"solve": "kc_solve_changes"},
     ),
-    "general_product": Way(
+    "general_product": Solver(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),
         {"solve": "kc_solve_with_forces"},
     ),
-    "free_product": Way(
+    "free_product": Solver(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("motion_products.h",)),
         {"solve": "kc_solve_without_forces"},
     ),
-    "forest": Way(
+    "forest": Solver(
         *("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM"),
         ("linear_solver.h", "tree_factors.h", "tree_derivatives.h"),
     ),
-    "composites": Way("kc_composites", "kc_fill_mass_matrix", "KC_COMPOSITES_ROOM", ("composite_bodies.h",)),
-    "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
-    "asked": Way("kc_asked", "kc_ask", "KC_ASKED_ROOM", ("load_faults.h",)),
-    "matrix_product": Way(
+    "composites": Solver("kc_composites", "kc_fill_mass_matrix", "KC_COMPOSITES_ROOM", ("composite_bodies.h",)),
+    "chain": Solver("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
+    "asked": Solver("kc_asked", "kc_ask", "KC_ASKED_ROOM", ("load_faults.h",)),
+    "matrix_product": Solver(
         *("kc_matrix_product", "kc_multiply_matrix", "KC_MATRIX_PRODUCT_ROOM", ("motion_products.h",))
     ),
-    "state_rows": Way("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),
+    "state_rows": Solver("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),
 }
 
 
@@ -137,7 +137,7 @@ def _own_headers(target: C, function: Function) -> tuple[str, ...]:
     if isinstance(function, Straight):
         packs = ("directions.h",) if target.side_by_side and function.directions is not None else ()
         return (*packs, *(("vector_loops.h",) if function.parts.clear else ()))
-    return WAYS[function.solver].headers if function.solver in WAYS else ()
+    return SOLVERS[function.solver].headers if function.solver in SOLVERS else ()
 
 
 def function(target: C, function: Function, functions: Mapping[str, Function]) -> str:
@@ -149,7 +149,7 @@ def function(target: C, function: Function, functions: Mapping[str, Function]) -
     if function.solver in _CALLING:
         lines = _CALLING[function.solver](target, function)
     else:
-        lines = [*structure(target, function), f"return {WAYS[function.solver].function}(&s, t, x, r, c, w, out);"]
+        lines = [*structure(target, function), f"return {SOLVERS[function.solver].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
     return f"{head}\n{{\n{text}}}\n\n{_own_room(function, functions)}"
 
@@ -169,11 +169,11 @@ def structure(target: C, solved: Solved) -> list[str]:
             f"{target.real} peak[{m}], peak_at[{m}];",
             f"kc_saddle equations = {_equations(equations)};",
         ]
-    all_members = {**solved.members, **WAYS[solved.solver].members}
+    all_members = {**solved.members, **SOLVERS[solved.solver].members}
     members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [
         *lines,
-        f"{WAYS[solved.solver].structure} s = {{",
+        f"{SOLVERS[solved.solver].structure} s = {{",
         *(f"    {member}" for member in members),
         "};",
     ]
@@ -259,13 +259,13 @@ def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
     Alternatives to the function use the whole scratch.
     """
     instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None]
-    behind = room((name for name in solved.calls if name not in instead), functions)
-    own = f"{_arrays(solved)} + {behind}"
+    called = room((name for name in solved.calls if name not in instead), functions)
+    own = f"{_arrays(solved)} + {called}"
     most = f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
     return f"enum {{ {_room_name(solved.name)} = {most} }};\n\n"
 
 
 def _arrays(solved: Solved) -> str:
-    if solved.solver in WAYS:
-        return f"{WAYS[solved.solver].room}({', '.join(map(str, solved.sizes))})"
+    if solved.solver in SOLVERS:
+        return f"{SOLVERS[solved.solver].room}({', '.join(map(str, solved.sizes))})"
     return str(sum(solved.sizes))

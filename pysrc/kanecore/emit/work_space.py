@@ -11,7 +11,7 @@ from typing import Any
 
 from kanecore.program.function_parts import Function, Solved, Straight
 
-from .solver_calls import WAYS
+from .solver_calls import SOLVERS
 
 __all__ = ["arrays", "taken", "widest"]
 
@@ -37,15 +37,15 @@ def taken(functions: Mapping[str, Function]) -> dict[str, int]:
         if isinstance(function, Straight):
             result[name] = function.parts.width * (MOST_LANES if function.directions is not None else 1)
             continue
-        instead = [str(way) for way in map(function.members.get, ("otherwise", "shortly")) if way is not None]
-        behind = max((result.get(call, 0) for call in function.calls if call not in instead), default=0)
-        result[name] = max(arrays(function) + behind, *(result.get(way, 0) for way in instead), 0)
+        instead = [str(other) for other in map(function.members.get, ("otherwise", "shortly")) if other is not None]
+        called = max((result.get(call, 0) for call in function.calls if call not in instead), default=0)
+        result[name] = max(arrays(function) + called, *(result.get(other, 0) for other in instead), 0)
     return result
 
 
 def arrays(function: Solved) -> int:
     """Size of a function's own arrays, in numbers."""
-    return _value(WAYS[function.solver].room, function.sizes) if function.solver in WAYS else sum(function.sizes)
+    return _value(SOLVERS[function.solver].room, function.sizes) if function.solver in SOLVERS else sum(function.sizes)
 
 
 def _value(macro: str, sizes: tuple[int, ...]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanecore.emit.kernel_library import Library
-from kanecore.emit.solver_calls import WAYS
+from kanecore.emit.solver_calls import SOLVERS
 from kanecore.emit.work_space import arrays, taken
 from kanecore.program.function_parts import Equations, Solved, Straight
 from kanecore.program.instructions import (
@@ -88,7 +88,7 @@ class Bounds:
         return [name for name in dict.fromkeys(function.calls) if name in self._functions]
 
     def _in_structures(self, function: Solved) -> int:
-        members = MEMBER * (len(function.members) + len(WAYS))
+        members = MEMBER * (len(function.members) + len(SOLVERS))
         for equations in (member for member in function.members.values() if isinstance(member, Equations)):
             n, m = max(equations.n, 1), max(equations.m, 1)
             members += 4 * (2 * n + 3 * m) + self._size * 2 * m + 32 * MEMBER
@@ -164,7 +164,7 @@ _TIMES: Mapping[str, int] = {
     "projection_gradient": 2 * 2 * NEWTON,
     "closure": COUNT,
 }
-"""The most times that a way is run; others are run once."""
+"""The greatest number of runs of a solver; others are run once."""
 
 
 def _each(function: Solved, called: str) -> int:

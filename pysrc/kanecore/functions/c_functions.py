@@ -122,7 +122,7 @@ class External:
         if max(orders) >= N_ADDRESSES:
             advice = "the data, kc.Spline, whose fourth derivative is zero; a kc.CFunction has none beyond d3f"
         return (
-            f"it needs the derivative of order {max(orders)} of {name}, and functions gives derivatives up to order "
+            f"it holds the derivative of order {max(orders)} of {name}, and functions gives those to order "
             f"{self.highest}: give {advice}"
         )
 

@@ -41,14 +41,14 @@ def linearization(f: Functions, kernel: str = "linearize") -> Function:
     slopes = f.derivation.linearization(kernel)
     if slopes.vanishes:
         return f.straight(name, Derived((0,) * ((f.n_q + f.n) * len(VARIABLES[kernel](f.d)))))
-    way = way_of_slopes(slopes)
-    if way is Way.RECURSION:
+    method = way_of_slopes(slopes)
+    if method is Way.RECURSION:
         assert slopes.forest is not None
         return joint_trees(f, name, slopes.forest)
-    if way is Way.PROGRAM:
+    if method is Way.PROGRAM:
         assert slopes.solution is not None
         return _by_program(f, name, kernel, slopes.solution)
-    if way is Way.REDUCED:
+    if method is Way.REDUCED:
         assert slopes.reduced is not None
         return _reduced_slopes(f, name, kernel, slopes.reduced)
     return _solved_slopes(f, name, kernel)
@@ -98,8 +98,8 @@ def _solved_slopes(f: Functions, name: str, kernel: str) -> Solved:
         members["column"] = f.along(f"column_{kernel}", roots, f.solution, slopes.seeds, room, in_core=False)
     else:
         members["fill"] = f.once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), f.solution)
-    way = "linearization" if m else "free_linearization"
-    return f.solved(name, way, members, f.n_q, n, m, columns)
+    solver = "linearization" if m else "free_linearization"
+    return f.solved(name, solver, members, f.n_q, n, m, columns)
 
 
 def joint_trees(f: Functions, name: str, forest: Forest, in_core: bool = True) -> Solved:

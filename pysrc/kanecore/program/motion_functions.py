@@ -67,10 +67,10 @@ def _accelerations_of(f: Functions, kernel: str, derivation: Derivation) -> Func
     name = f"compute_{kernel}"
     if name in f.by_name:
         return f.by_name[name]
-    way = way_of_accelerations(derivation)
-    if way is Way.REDUCED:
+    method = way_of_accelerations(derivation)
+    if method is Way.REDUCED:
         return _reduced_motion(f, kernel, derivation)
-    if way is Way.GENERAL:
+    if method is Way.GENERAL:
         return general_motion(f, kernel, derivation, name)
     source = (f.g, derivation.kernel("udot"), f.leaves)
     if derivation.method != ARTICULATED:  # articulated bodies wait for the previous link in any order

@@ -26,10 +26,10 @@ def product_of_derivatives(f: Functions, kernel: str) -> Function:
     name, derivation = f"compute_{kernel}", f.derivation
     if not holds_udot(derivation, kernel):
         return f.straight(name, derivation.kernel(kernel), in_core=True)
-    way = way_of_product(derivation)
-    if way is Way.GENERAL:
+    method = way_of_product(derivation)
+    if method is Way.GENERAL:
         return _general_product(f, name, kernel)
-    if way is Way.REDUCED:
+    if method is Way.REDUCED:
         return _factored_product(f, name, kernel)
     program = straight_line(f.g, derivation.kernel(kernel), f.leaves, f.n)
     if always_holds(program, derivation):
@@ -87,8 +87,8 @@ def _general_product(f: Functions, name: str, kernel: str) -> Solved:
         members["udot"] = general_motion(f, "udot", derivation).name
     else:
         members |= at_solution(f)
-    way = "general_product" if f.m else "free_product"
-    return f.solved(name, way, members, f.n, f.m, len(kept))
+    solver = "general_product" if f.m else "free_product"
+    return f.solved(name, solver, members, f.n, f.m, len(kept))
 
 
 def _sides(

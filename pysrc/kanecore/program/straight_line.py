@@ -294,18 +294,18 @@ class _Writer:
 
     def _first_angles(self, order: Sequence[int]) -> None:
         """Write first the sines and cosines of angles that need no other sine or cosine, several in one call."""
-        g, behind = self.graph, set[int]()  # nodes that depend on a sine or cosine
+        g, dependent = self.graph, set[int]()  # nodes that depend on a sine or cosine
         angles: dict[int, None] = {}
         for i in order:
             op, *args = g.nodes[i]
             if i in self.leaves or not g.depends[i]:
                 continue
             if op is Op.SIN or op is Op.COS:
-                behind.add(i)
-                if args[0] not in behind:
+                dependent.add(i)
+                if args[0] not in dependent:
                     angles[args[0]] = None
-            elif any(k in behind for k in g.operands(i)):
-                behind.add(i)
+            elif any(k in dependent for k in g.operands(i)):
+                dependent.add(i)
         if len(angles) < ENOUGH_ANGLES:
             return
         for i in g.below(list(angles), stop=self.leaves):

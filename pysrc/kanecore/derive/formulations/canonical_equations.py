@@ -56,7 +56,7 @@ def _obstacle(derivation: Derivation) -> str:
     taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
     clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
     if clash:
-        return f"the name {clash[0]} of a momentum is taken: rename its symbol"
+        return f"the name {clash[0]} of a momentum is taken: rename the other"
     return _not_linear(derivation)
 
 
@@ -64,7 +64,7 @@ def why_no_phase_space(derivation: Derivation) -> str:
     """Reason why a model's equations are not Lagrange's in independent q with momenta p = ∂L/∂q̇; else empty."""
     d = derivation.description
     if d.first_order is not None:
-        return "its state is q and p already"
+        return "it is in q and p already"
     if d.constraints:
         return "its coordinates are not independent, but have constraints"
     if d.auxiliary:
@@ -72,7 +72,7 @@ def why_no_phase_space(derivation: Derivation) -> str:
     if d.states:
         return f"it has first-order states, {', '.join(d.state_names)}, beside q and p"
     if derivation.has_inertial_loads:
-        return "a load depends on derivatives of speeds, which p = dL/dq' does not include"
+        return "a load holds derivatives of speeds, which no momentum accounts for"
     return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics)
 
 
@@ -90,7 +90,7 @@ def _not_linear(derivation: Derivation) -> str:
     g = derivation.graph
     if any(g.depends[x] & SPEED for row in derivation.metric for x in row):
         return (
-            "its momenta p = dL/dq' are not linear in the derivatives of the coordinates, so these are not solved for"
+            "its momenta p = dL/dq' are not linear in the derivatives of the coordinates, and are not solved for these"
         )
     return ""
 

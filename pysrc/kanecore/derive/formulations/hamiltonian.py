@@ -46,8 +46,8 @@ def why_no_hamiltonian(derivation: Derivation) -> str:
         return reason
     if Hamilton(derivation).drift is None:
         return (
-            "z of qdot = Y u + z is not in the range of Y, so no speeds give qdot = 0, and T has no homogeneous parts "
-            "in qdot; add speeds for the motion z"
+            "z of qdot = Y u + z is not in the range of Y, so that no speeds belong to qdot = 0, and T has no "
+            "homogeneous parts in qdot; add speeds for what the remainder moves"
         )
     return ""
 
@@ -191,8 +191,8 @@ def set_velocity(derivation: Derivation) -> str:
         if not k.reaches(body.point) and not _is_a_rate(derivation, body.point):
             return (
                 f"the velocity of point {d.points[body.point].name}, of body {body.name}, was set and is not the "
-                "derivative of its position, so that T is no function of q, qdot and t (a constraint that is "
-                "substituted into velocities is no constraint of L): give the position, and the constraint to the model"
+                "derivative of its position, so that T is no function of q, qdot and t (a constraint that was put "
+                "into velocities is no constraint of L): give the position, and the constraint to the model"
             )
         if body.frame >= 0 and not k.omega_fits[body.frame]:
             return (

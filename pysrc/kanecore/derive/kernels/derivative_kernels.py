@@ -64,15 +64,15 @@ def _has_parameters(d: Derivation) -> bool:
 def _rates_of_multipliers(d: Derivation) -> str:
     if _hold_multipliers(d, d.description.state_rates) and (redundant := redundant_rows(d)):
         return (
-            f"rates of its states depend on multipliers, which are not determined as the rows {', '.join(redundant)} "
-            "follow from each other: leave one out"
+            f"rates of its states hold multipliers, which nothing determines as the rows {', '.join(redundant)} follow "
+            "from each other: leave one out"
         )
     return ""
 
 
 def _held_multipliers(d: Derivation) -> str:
     if _hold_multipliers(d, [node for _, node in d.description.outputs]):
-        return "its outputs depend on multipliers, and with redundant rows their derivatives are not determined"
+        return "its outputs hold multipliers, whose derivatives nothing determines where rows are redundant"
     return ""
 
 
@@ -150,8 +150,8 @@ def _rates_beyond_the_state(d: Derivation) -> str:
     if not d.zdot_holds_udot:
         return ""
     return (
-        f"rates of its states ({', '.join(d.description.state_names)}) depend on derivatives of speeds or multipliers, "
-        "which are solved for: write the rates in coordinates, speeds and states"
+        f"rates of its states ({', '.join(d.description.state_names)}) hold derivatives of speeds or multipliers, "
+        "which are solved for: write them in coordinates, speeds and states"
     )
 
 

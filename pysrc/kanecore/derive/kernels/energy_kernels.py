@@ -47,7 +47,7 @@ def _momenta(d: Derivation) -> Derived:
 
 
 def _without_bodies(d: Derivation) -> str:
-    return "" if d.description.bodies else "it has no bodies, and S is made of their accelerations"
+    return "" if d.description.bodies else "it has no bodies, whose accelerations S is made of"
 
 
 @derives("gibbs", missing=_without_bodies)

@@ -40,13 +40,13 @@ __all__: list[str] = []
 def _missing(d: Derivation) -> str:
     """Missing part of the description: bodies, or the places of forces; empty if no part is missing."""
     if not d.description.bodies:
-        return "it has no bodies, and so no joints; constraints of a Lagrangian have multipliers"
+        return "it has no bodies that joints hold; constraints of a Lagrangian have multipliers"
     if d.description.potentials:
-        return "potentials=[...] give generalized forces only: write them into forcelist, as forces at points"
+        return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
     if d.description.generalized_forces:
         names = ", ".join(force.name for force in d.description.generalized_forces)
         return (
-            f"no equation says where {names} of freed constraints acts: say so in Model(attach={{row: ...}}), before "
+            f"no equation tells where {names} of freed constraints acts: say so in Model(attach={{row: ...}}), before "
             "they are freed"
         )
     return _unattached(d) if d.description.constraints else ""
@@ -66,7 +66,7 @@ def _unattached(d: Derivation) -> str:
         acting = [a for a in attachments if a.row == i]
         if not acting:
             return (
-                f"no equation says where {row.name} acts: say so in "
+                f"no equation tells where {row.name} acts: say so in "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
         if message := misattached(d.kinematics, i, row, acting):
@@ -128,7 +128,7 @@ def _unwritten(d: Derivation) -> str:
             }[row.kind]
             return (
                 f"{row.name} {of}, and {_untold(d)}: write {way} into velocity_constraints, "
-                "with the velocities in auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
+                "with the velocities that hold auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
                 "joins), or say where it acts: "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
@@ -151,7 +151,7 @@ def _tells(d: Derivation, row: Row) -> bool:
 
 def _untold(d: Derivation) -> str:
     away = " and ".join(d.freed.auxiliary_names)
-    return f"does not say what {away} would change in it, and its force may act along them as well"
+    return f"does not tell what {away} would change in it, along which its force acts as well"
 
 
 def _unplaced(d: Derivation, moved: set[int]) -> str:
@@ -161,7 +161,8 @@ def _unplaced(d: Derivation, moved: set[int]) -> str:
         slopes = active_forces(k, (), [energy])
         if not moved.isdisjoint(j for j, x in enumerate(slopes) if x):
             return (
-                f"potential {number} {_untold(d)}: write it into forcelist, as forces at points, or torques on frames"
+                f"potential {number} {_untold(d)}: write it into forcelist, as the forces at points, or torques on "
+                "frames, that it stands for"
             )
     for force in description.generalized_forces:
         if force.kind != "velocity" and not moved.isdisjoint(
@@ -239,7 +240,7 @@ def _relative(k: Kinematics, a: Attachment) -> int:
 
 def _no_forces(d: Derivation) -> str:
     if d.description.first_order is not None:
-        return "its equations are of first order, in q and p: ask the original model"
+        return "its equations are of first order, in q and p: ask the model that they were made of"
     return ""
 
 
@@ -359,7 +360,7 @@ def _potentials(d: Derivation) -> Derived:
     return Derived(d.description.potentials)
 
 
-@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "none of its loads depends on u̇")
+@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "no load of it holds u̇")
 def _inertial_loads(d: Derivation) -> Derived:
     k, loads = d.kinematics, d.description.loads
     return flat(

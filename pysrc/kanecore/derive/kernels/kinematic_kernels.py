@@ -62,14 +62,14 @@ def _angular_accelerations(d: Derivation) -> Derived:
 def _without_gravity(d: Derivation) -> str:
     if not d.has_gravity:
         return (
-            "its loads do not include the weights of all bodies in one uniform field: add (mass centre, m g) of every "
-            "body with mass to forcelist"
+            "its loads do not hold the weights of all bodies in one uniform field: let forcelist have (mass centre, "
+            "m g) of every body with mass"
         )
     masses = [body.mass for body in d.description.bodies if body.mass]
     if len(masses) == 1 and d.graph.value(masses[0]) is not None and len(common_fields(d.kinematics)) > 1:
         return (
-            "several constant forces act at the mass centre of its only body, and the mass is a number, so the weight "
-            "is ambiguous: make the mass a parameter that is not baked"
+            "several constant forces act at the mass centre of its only body, whose mass is a number, so that nothing "
+            "tells which is the weight: make the mass a parameter that is not baked"
         )
     return ""
 

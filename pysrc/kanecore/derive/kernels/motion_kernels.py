@@ -140,7 +140,7 @@ def _of_motion(d: Derivation, roots: Sequence[int], label: str) -> Derived:
         if max(multipliers) >= rows:
             names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
             raise ModelError(
-                f"{label} depend on multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+                f"{label} hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
             )
         return Derived(tuple(roots), after_udot=True, with_multipliers=True)
     return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))
