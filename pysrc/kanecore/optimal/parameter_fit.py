@@ -36,6 +36,7 @@ Array = npt.NDArray[np.float64]
 
 _CONFIDENCE = 0.95
 _MISFIT = 3.0  # rms of residuals in units of sigma beyond which the model does not explain the recording
+_NOISE = 1.5  # the same of all residuals, up to which no other start is tried
 _STEP_ERROR = 1e-4  # of the range of a state, from sample to sample
 _TOLD = 1.0  # standard error, of a logarithm or of the size of a parameter, beyond which nothing is known of it
 _WIDTH = 110
@@ -131,7 +132,11 @@ def fitted(dyn: Evaluator, recorded: Any, unknown: Any, search: Mapping[str, Any
     m = m if m is None else positive_count("steps", m)
     x = record.guessed(casadi, search["guess"], first)
     program = _Program(casadi, record, m or record.steps_for(x), first, x)
-    tried = [program.solved(z, x, search["options"] or {}) for z in record.equation_error(x, number)]
+    tried = list[Solved]()
+    for z in record.equation_error(x, number):
+        tried.append(program.solved(z, x, search["options"] or {}))
+        if tried[-1].converged and 2.0 * tried[-1].cost <= _NOISE**2 * program.errors.numel():
+            break  # what is left is noise: another optimum cannot be much better
     return program.result(min(tried, key=lambda found: (not found.converged, found.cost)))
 
 
@@ -213,7 +218,7 @@ class _Program:
         program = {"x": self.unknowns, "f": cost, "g": self.rows}
         approximate = {"hessian_approximation": "limited-memory"} if self.redundant else {}
         z0 = np.concatenate([z, x.ravel(), forces])
-        return solve(self.casadi, program, z0, ranges, (zeros, zeros), {"max_iter": 100, **approximate, **options})
+        return solve(self.casadi, program, z0, ranges, (zeros, zeros), {"max_iter": 60, **approximate, **options})
 
     def result(self, solved: Solved) -> ParameterFit:
         """The result, with covariances and what fails."""

@@ -198,6 +198,9 @@ class Recording:
         direct = {i: y[:, j] for j, (_, kind, i) in enumerate(self.signals) if kind == "state"}
         for i, values in direct.items():
             x[:, i] = values
+            if dyn.qdot_is_u and 0 <= i - dyn.n_q < dyn.n_u and i - dyn.n_q not in direct:
+                areas = np.diff(self.t) * (values[1:] + values[:-1]) / 2
+                x[1:, i - dyn.n_q] += np.cumsum(areas)
         if dyn.n_configuration or any(kind == "output" for _, kind, _ in self.signals):
             x = self._nearest(casadi, x, y)
         x[:, dyn.names.speeds] = self._speeds(x)
