@@ -182,6 +182,16 @@ class Mesh:
         """Numbers of the points of each interval, (N, m)."""
         return self.stride * np.arange(self.n)[:, np.newaxis] + np.arange(len(self.rule.points))
 
+    def refined(self, excess: Array) -> Mesh:
+        """Mesh whose intervals are split where their error is ``excess`` > 1 times what is allowed.
+
+        An error falls with the length to the power of order + 1: so many pieces, at most four, leave half of that.
+        """
+        pieces = np.clip(np.ceil((2.0 * excess) ** (1.0 / (self.rule.order + 1))), 2, 4)
+        pieces = np.where(excess > 1.0, pieces, 1).astype(int)
+        parts = [np.linspace(a, b, n + 1)[:-1] for a, b, n in zip(self.edges, self.edges[1:], pieces, strict=False)]
+        return Mesh(self.rule, np.append(np.concatenate(parts), 1.0))
+
     def blocks(self, block: Array, down: int, right: int, scale: Array, width: int) -> Triplets:
         """A block of each interval, ``down`` rows and ``right`` columns from that of the one before."""
         i, j = np.nonzero(block)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from typing import Any
@@ -17,6 +18,7 @@ from kanecore.errors import unknown_name
 
 __all__ = ["as_casadi", "expression", "relation"]
 
+_SIDES = {"=": (0.0, 0.0), ">": (0.0, float("inf")), "<": (-float("inf"), 0.0)}
 _ACTS: dict[str, Callable[..., Any]] = {"Add": operator.add, "Mul": operator.mul, "Pow": operator.pow}
 _ACTS |= {"LessThan": operator.le, "StrictLessThan": operator.lt}
 _ACTS |= {"GreaterThan": operator.ge, "StrictGreaterThan": operator.gt}
@@ -66,24 +68,16 @@ def _name_of_rate(dyn: Evaluator, rate: Any) -> str:
 
 def relation(dyn: Evaluator, value: Any, argument: str, names: Collection[str]) -> tuple[Any, float, float]:
     """A relation, ``"x**2 + y**2 >= 1"``, as an expression with its lowest and highest value."""
-    if isinstance(value, str) and "==" in value:
-        left, _, right = value.partition("==")
-        return expression(dyn, left, argument, names) - expression(dyn, right, argument, names), 0.0, 0.0
-    if isinstance(value, str):
-        left, _, right = value.partition(">=" if ">=" in value else "<=")
-        if any(sign in right or sign in left for sign in "<>"):
-            raise ValueError(
-                f"{argument} holds {value!r}: give a range by {{expression: (low, high)}}, or two relations"
-            )
-        if right:
-            sides = expression(dyn, left, argument, names), expression(dyn, right, argument, names)
-            value = sm.Ge(*sides, evaluate=False) if ">=" in value else sm.Le(*sides, evaluate=False)
-    if not isinstance(value, sm.Ge | sm.Le | sm.Gt | sm.Lt | sm.Eq):
-        raise ValueError(f"{argument} holds {value!r}; it must be a relation, such as 'x >= 0', 'x <= y' or 'x == y'")
-    gap = expression(dyn, value.lhs - value.rhs, argument, names)
-    if isinstance(value, sm.Eq):
-        return gap, 0.0, 0.0
-    return (gap, 0.0, float("inf")) if isinstance(value, sm.Ge | sm.Gt) else (gap, -float("inf"), 0.0)
+    parts = re.split("(==|>=|<=)", value) if isinstance(value, str) else []
+    if isinstance(value, sm.Rel) and value.rel_op != "!=":
+        parts = [value.lhs, value.rel_op.rstrip("=") + "=", value.rhs]
+    if len(parts) != 3:
+        raise ValueError(
+            f"{argument} holds {value!r}; it must be one relation, such as 'x >= 0', 'x <= y' or 'x == y', or a range, "
+            "{expression: (low, high)}"
+        )
+    gap = expression(dyn, parts[0], argument, names) - expression(dyn, parts[2], argument, names)
+    return gap, *_SIDES[parts[1][0]]
 
 
 def as_casadi(casadi: Any, formula: Any, values: Mapping[str, Any]) -> Any:

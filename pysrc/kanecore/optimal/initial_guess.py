@@ -15,9 +15,9 @@ from kanecore.binding.given_values import real_numbers, symbol_name
 from kanecore.constraints.consistent_states import consistent
 from kanecore.errors import KanecoreWarning, ModelError, SingularError, unknown_name
 from kanecore.motion.trajectory import Trajectory
+from kanecore.optimal.collocated_motion import CollocatedMotion
 from kanecore.optimal.collocation_rules import Mesh
 from kanecore.optimal.motion_problem import MotionProblem
-from kanecore.optimal.transcription import Unknowns
 
 __all__ = ["first_guess", "resampled"]
 
@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 _INPUT = 0.1  # of inputs, off a place where a derivative may vanish
 
 
-def first_guess(problem: MotionProblem) -> Unknowns:
+def first_guess(problem: MotionProblem) -> CollocatedMotion:
     """The guess of a problem on its mesh."""
     guess, dyn, mesh = problem.guess, problem.dyn, problem.mesh
     if isinstance(guess, Trajectory):
@@ -66,10 +66,10 @@ def first_guess(problem: MotionProblem) -> Unknowns:
         if name in values:
             v[:, i] = along(name, mesh.points)
     v = np.clip(v, *problem.limits(problem.bounds, problem.controls).T)
-    return Unknowns(y, v, _parameters(problem, values), duration)
+    return CollocatedMotion(problem, mesh, y, v, _parameters(problem, values), duration)
 
 
-def resampled(problem: MotionProblem, mesh: Mesh, motion: Trajectory) -> Unknowns:
+def resampled(problem: MotionProblem, mesh: Mesh, motion: Trajectory) -> CollocatedMotion:
     """A motion as a guess on a mesh, stretched to the duration."""
     start, end, inputs = float(motion.t[0]), float(motion.t[-1]), problem.dyn.input_names
 
@@ -81,7 +81,7 @@ def resampled(problem: MotionProblem, mesh: Mesh, motion: Trajectory) -> Unknown
     y = np.hstack([x, r[:, [inputs.index(name) for name in problem.states[problem.dyn.n_x :]]]])
     v = at(mesh.points)[1][:, [inputs.index(name) for name in problem.controls]]
     parameters = _parameters(problem, getattr(motion, "parameters", {}))
-    return Unknowns(y, v, parameters, _within(end - start, problem.duration))
+    return CollocatedMotion(problem, mesh, y, v, parameters, _within(end - start, problem.duration))
 
 
 def _parameters(problem: MotionProblem, values: Mapping[str, Any]) -> Array:

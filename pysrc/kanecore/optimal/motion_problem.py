@@ -163,7 +163,16 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
     duration = _range("duration", arguments["duration"])
     if not duration[0] > 0.0:
         raise ValueError(f"duration is {arguments['duration']!r}; it must be above 0")
-    p = np.asarray(dyn.names.resolved("parameter", arguments["parameters"] or {}), dtype=np.float64)
+    unknown = {
+        dyn.parameter_names[dyn.names.index("parameter", key)]: _range(f"{key!r} in unknown", value)
+        for key, value in _items("unknown", arguments["unknown"])
+    }
+    values = {} if arguments["parameters"] is None else arguments["parameters"]
+    if isinstance(values, Mapping):  # one that is sought needs no value before
+        values = {symbol_name(key): value for key, value in values.items()}
+        unset = [name for name in unknown if np.isnan(dyn.names.value("parameter", name))]
+        values = {name: np.clip(1.0, *unknown[name]) for name in unset} | values
+    p = np.asarray(dyn.names.resolved("parameter", values), dtype=np.float64)
     known = _known(dyn, arguments["known"], duration)
     names = dict.fromkeys((*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names, *known, "t"))
 
@@ -193,10 +202,7 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
         duration,
         p,
         known,
-        {
-            dyn.parameter_names[dyn.names.index("parameter", key)]: _range(f"{key!r} in unknown", value)
-            for key, value in _items("unknown", arguments["unknown"])
-        },
+        unknown,
         conditions("bounds", arguments["bounds"]),
         conditions("start", ends[0]),
         conditions("end", ends[1]),

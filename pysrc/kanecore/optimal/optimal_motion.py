@@ -4,28 +4,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.evaluator import Evaluator
 from kanecore.motion.external_integration import OutsideRun
 from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.run_inputs import RunInputs
 from kanecore.motion.trajectory import Trajectory
-from kanecore.optimal.collocation_polynomials import inputs_between, parameters_of, states_between
+from kanecore.optimal.collocated_motion import CollocatedMotion
 from kanecore.optimal.collocation_rules import Mesh
+from kanecore.optimal.initial_guess import first_guess, resampled
 from kanecore.optimal.interval_errors import errors_of_cost, errors_of_states
-from kanecore.optimal.ipopt import Solved
-from kanecore.optimal.motion_problem import MotionProblem
+from kanecore.optimal.ipopt import Solved, solve
+from kanecore.optimal.motion_problem import MotionProblem, read
 from kanecore.optimal.tracking_feedback import TrackingFeedback
-from kanecore.optimal.transcription import EQUATIONS, Program, Unknowns
+from kanecore.optimal.transcription import EQUATIONS, Program, transcribe
 
-__all__ = ["OptimalMotion"]
+__all__ = ["OptimalMotion", "optimal_motion"]
 
 Array = npt.NDArray[np.float64]
 
+_WARM = {"mu_init": 1e-3}  # of a start near a solution
+_FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
 
 
@@ -65,40 +69,29 @@ class OptimalMotion(Trajectory):
     """
 
     def __init__(
-        self,
-        problem: MotionProblem,
-        mesh: Mesh,
-        program: Program,
-        solved: Solved,
-        counts: Mapping[str, Any],
-        again: Callable[..., OptimalMotion],
+        self, arguments: dict[str, Any], motion: CollocatedMotion, program: Program, solved: Solved, build: float
     ) -> None:
-        begin, dyn = time.perf_counter(), problem.dyn
-        y, v, parameters, length = program.unpacked(solved.z)
-        motion = Unknowns(y, v, parameters[0], float(length[0, 0]) if length.size else problem.duration[0])
-        self.cost, self.duration, self.edges = solved.cost, motion.duration, mesh.edges
+        begin, problem, mesh, duration = time.perf_counter(), motion.problem, motion.mesh, motion.duration
+        dyn, x, times, s = problem.dyn, motion.y[:, : problem.dyn.n_x].copy(), duration * mesh.nodes, mesh.stages
+        self.cost, self.duration, self.edges, self.inputs = solved.cost, duration, mesh.edges, motion.inputs
         self.parameters = dict(zip(problem.unknown, motion.parameters.tolist(), strict=True))
-        self.inputs, p = inputs_between(problem, mesh, motion), parameters_of(problem, motion)
-        self.multipliers, self._again = _multipliers(mesh, program, solved), again
+        self.multipliers, self._arguments = _multipliers(mesh, program, solved), arguments
         self._limits = problem.limits(problem.bounds, dyn.input_names)
-        times, x, s = motion.duration * mesh.nodes, motion.y[:, : dyn.n_x].copy(), mesh.stages
-        run = OutsideRun("success", motion.duration, x[-1], times, x)
+        run = OutsideRun("success", duration, x[-1], times, x)
         run.steps, run.states, run.advanced = times[::s].copy(), x[::s].copy(), x[::s].copy()
-        run.dense = states_between(problem, mesh, motion)
-        r = RunInputs(dyn, self.inputs, 0.0, motion.duration)
-        super().__init__(
-            InitialValueProblem(dyn, 0.0, motion.duration, x[0], p, r, solved.converged, 0), mesh.rule.name, run, ""
-        )
-        errors = errors_of_states(problem, mesh, motion, self.inputs, p)
+        run.dense = motion.between
+        r = RunInputs(dyn, self.inputs, 0.0, duration)
+        start = InitialValueProblem(dyn, 0.0, duration, x[0], motion.p, r, solved.converged, 0)
+        super().__init__(start, mesh.rule.name, run, "")
+        errors = errors_of_states(motion)
         if np.isfinite(errors).all():
-            errors = np.maximum(errors, errors_of_cost(problem, mesh, motion, self, p, solved.cost))
+            errors = np.maximum(errors, errors_of_cost(motion, self, solved.cost))
         self.interval_errors, self.interval_error = errors, float(np.max(errors))
         self.status = solved.status  # type: ignore[assignment]  # a word in place of SciPy's number
         self.message = _message(problem, program, solved, self)
         self.success = self.message == solved.sentence and solved.converged
-        seconds = {"functions": solved.functions, "solver": solved.solver, "check": time.perf_counter() - begin}
-        self.seconds = {name: counts[name] + seconds.get(name, 0.0) for name in ("build", *seconds)}
-        self.iterations, self.refinements = counts["iterations"] + solved.iterations, counts["refinements"]
+        self.iterations, self.refinements, check = solved.iterations, 0, time.perf_counter() - begin
+        self.seconds = {"build": build, "functions": solved.functions, "solver": solved.solver, "check": check}
 
     def __repr__(self) -> str:
         return f"<OptimalMotion of {self.problem.dyn.name!r}: {self}>"
@@ -117,7 +110,8 @@ class OptimalMotion(Trajectory):
         --------
         ``sol.optimize(bounds={"F": (-5, 5)})``, ``sol.optimize(tol=1e-8)``, ``sol.optimize(intervals=200)``
         """
-        return self._again(**{"guess": self, "intervals": self.edges, **changes})
+        again = {**self._arguments, "guess": self, "intervals": self.edges, **changes}
+        return optimal_motion(self.problem.dyn, again)
 
     def feedback(self, Q: Any = None, R: Any = None, final: Any = None) -> TrackingFeedback:
         """Time-varying linear quadratic regulator along the motion, which makes it stand in `simulate`.
@@ -140,6 +134,30 @@ class OptimalMotion(Trajectory):
             For ``dyn.simulate((0, sol.duration), x0, inputs=sol.feedback())``.
         """
         return TrackingFeedback(self, len(self.edges) - 1, self._limits, Q, R, final)
+
+
+def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
+    """What `optimize` returns for its arguments: guess, nonlinear program, errors of intervals, finer meshes."""
+    begin = time.perf_counter()
+    problem = read(dyn, arguments)
+    guess, before = first_guess(problem), None
+    warm = isinstance(problem.guess, OptimalMotion) and problem.guess.success
+    while True:
+        program = transcribe(guess, boxed=not warm)
+        options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | problem.options
+        build = time.perf_counter() - begin
+        solved = solve(ca, program.terms, program.z0, program.bounds, program.rows, options)
+        y, v, parameters, length = program.unpacked(solved.z)
+        duration = float(length[0, 0]) if length.size else problem.duration[0]
+        motion = CollocatedMotion(problem, guess.mesh, y, v, parameters[0], duration)
+        found = OptimalMotion(arguments, motion, program, solved, build)
+        if before is not None:
+            found.iterations, found.refinements = found.iterations + before.iterations, before.refinements + 1
+            found.seconds = {name: value + before.seconds[name] for name, value in found.seconds.items()}
+        if not solved.converged or found.success or found.refinements == problem.refinements:
+            return found
+        begin, before, warm = time.perf_counter(), found, True
+        guess = resampled(problem, guess.mesh.refined(found.interval_errors / problem.tol), found)
 
 
 def _multipliers(mesh: Mesh, program: Program, solved: Solved) -> dict[str, Array]:

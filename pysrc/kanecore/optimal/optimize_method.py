@@ -118,7 +118,7 @@ def optimize(
     """
     arguments = {name: value for name, value in locals().items() if name != "dyn"}
     try:
-        from kanecore.optimal.solution import optimal_motion
+        from kanecore.optimal.optimal_motion import optimal_motion
     except ImportError as error:
         raise ImportError("dyn.optimize needs the package casadi: pip install casadi") from error
     return optimal_motion(dyn, arguments)

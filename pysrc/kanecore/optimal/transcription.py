@@ -24,28 +24,19 @@ import sympy as sm
 
 from kanecore.errors import ModelError
 from kanecore.export.export_methods import casadi
-from kanecore.optimal.collocation_rules import Mesh, Triplets, lagrange
+from kanecore.optimal.collocated_motion import CollocatedMotion
+from kanecore.optimal.collocation_rules import Triplets, lagrange
 from kanecore.optimal.expressions_by_name import as_casadi
 from kanecore.optimal.motion_problem import Condition, MotionProblem
 from kanecore.rank import independent_columns
 
-__all__ = ["EQUATIONS", "Formulas", "Program", "Unknowns", "constraints", "transcribe"]
+__all__ = ["EQUATIONS", "Formulas", "Program", "constraints", "transcribe"]
 
 Array = npt.NDArray[np.float64]
 
 EQUATIONS = "equations of motion"  # label of their rows
 _LIMIT = 0.05  # of μ
 _FOLLOWS = 1e-6  # the part of a condition that is independent of others, if it follows from them
-
-
-@dataclass(frozen=True, eq=False)
-class Unknowns:
-    """Numbers of a motion on a mesh, as a guess or as found: y (nodes, n_y), v (points, n_v), parameters, duration."""
-
-    y: Array
-    v: Array
-    parameters: Array
-    duration: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +106,17 @@ class Formulas:
         return ca.Function("formulas", self.arguments, results)
 
 
-def transcribe(problem: MotionProblem, mesh: Mesh, guess: Unknowns, boxed: bool) -> Program:
-    """The nonlinear program of a problem on a mesh; ``boxed`` limits μ."""
-    return _Transcription(problem, mesh, guess).program(boxed)
+def transcribe(guess: CollocatedMotion, boxed: bool) -> Program:
+    """The nonlinear program of a problem on a mesh, with a guess; ``boxed`` limits μ."""
+    return _Transcription(guess).program(boxed)
 
 
 class _Transcription:
     """Unknowns of a program, and its rows as far as they are written."""
 
-    def __init__(self, problem: MotionProblem, mesh: Mesh, guess: Unknowns) -> None:
-        self.problem, self.mesh, self.guess, self.exact = problem, mesh, guess, True
+    def __init__(self, guess: CollocatedMotion) -> None:
+        self.problem, self.mesh, self.guess, self.exact = guess.problem, guess.mesh, guess, True
+        problem, mesh = self.problem, self.mesh
         self.rows: list[tuple[str, Array, Any, float, float]] = []
         count, free = len(mesh.points), problem.free_duration
         self.Y = ca.MX.sym("Y", len(problem.states), len(mesh.nodes))
@@ -222,8 +214,7 @@ class _Transcription:
 
     def _guessed_edges(self) -> list[tuple[Any, ...]]:
         """t, x, r, p at the ends of intervals of the guess."""
-        problem, guess, times = self.problem, self.guess, self.guess.duration * self.mesh.edges
-        y = guess.y[:: self.mesh.stages]
+        problem, times, y = self.problem, self.guess.times, self.guess.ends
         r = y @ problem.selections[0].T + problem.known_values(times)[: problem.dyn.n_r].T
         return [(t, y[k, : problem.dyn.n_x], r[k], problem.p) for k, t in enumerate(times)]
 
