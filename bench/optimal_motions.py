@@ -9,6 +9,7 @@ import time
 from importlib import import_module
 from typing import Any
 
+import kanecore.optimal.solution
 import numpy as np
 import report
 import sympy.physics.mechanics  # noqa: F401  # imports are no part of any time
@@ -17,7 +18,6 @@ import kanecore as kc
 import kanecore._compile
 import kanecore.export.casadi_text
 import kanecore.model
-import kanecore.optimal.solution
 
 QUESTION = "how long does it take from a description to the motion of least squared inputs between two states?"
 CASES = {
