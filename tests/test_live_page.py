@@ -182,7 +182,7 @@ def test_first_order_states_run_in_a_page(node: subprocess.Popen[str]) -> None:
     assert drift < 1e-8
     assert pulled[1] != dyn.udot(0.0, x)[0]
     assert np.allclose(pulled[2:], dyn.zdot(0.0, x), rtol=1e-13)
-    with pytest.raises(kc.ModelError, match=r"cannot run in a page: rates of its states \(a\) hold derivatives"):
+    with pytest.raises(kc.ModelError, match=r"cannot run in a page: rates of its states \(a\) depend on derivatives"):
         pendulum(states={lag: u.diff() - lag}).play()
 
 
