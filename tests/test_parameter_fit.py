@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
 from gallery_states import loaded
+from mechanisms import ground
 
 import kanecore as kc
 
@@ -133,6 +136,36 @@ def test_missing_samples_and_uneven_times(recorded: dict[str, Array]) -> None:
     assert found.success
     assert np.isnan(found.residuals["x"]).sum() == 40
     assert abs(found.parameters["l"] - 0.3) < 3 * found.standard_errors["l"]
+
+
+@pytest.mark.long
+def test_a_motor_from_its_speed_alone() -> None:
+    """A pendulum with a motor, whose current is a first-order state; held voltages; the start of the angle is found."""
+    q, w, i, v = me.dynamicsymbols("q w i v")
+    b, k = sm.symbols("b k")
+    N, O = ground()  # noqa: E741
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, w * N.z)
+    P = O.locatenew("P", -0.4 * A.y)
+    P.v2pt_theory(O, N, A)
+    model = kc.Model(
+        N,
+        [q],
+        [w],
+        [q.diff() - w],
+        bodies=[me.Particle("bob", P, 0.5)],
+        forcelist=[(P, -5 * N.y), (A, (k * i - b * w) * N.z)],
+        states={i: (v - 2 * i - k * w) / 0.05},
+    )
+    dyn = kc.compile(model, parameters={b: 0.02, k: 0.3})
+    voltage = {"v": kc.Signal([0, 1, 2, 3], [3.0, -4.0, 6.0, -2.0])}
+    sol = dyn.simulate((0.0, 4.0), dyn.state(q=0.2), t_eval=T, inputs=voltage, rtol=1e-9)
+    for names in ("w", "q i"):
+        found = dyn.fit(noisy(sol, names, 0.01), {b: 0.1, k: 0.1}, inputs=voltage)
+        assert found.success, found.message
+        errors = [abs(found.parameters[name] - true) for name, true in (("b", 0.02), ("k", 0.3))]
+        assert all(error < 3 * limit for error, limit in zip(errors, found.standard_errors.values(), strict=True))
+        assert abs(found.start[0] - 0.2) < 4 * found.start_errors[0]
 
 
 @pytest.mark.long

@@ -97,6 +97,20 @@ def test_quaternions_take_the_nearer_sign() -> None:
     assert np.max(np.abs(mpc(0.0, x))) < 1e-6
 
 
+@pytest.mark.long
+def test_a_quadrotor_flies_a_circle() -> None:
+    dyn = loaded("quadrotor")
+    hover = np.full(4, dyn.parameters["m"] * dyn.parameters["g"] / 4)
+
+    def circle(t: Array) -> Array:
+        return dyn.state(x=np.cos(t), y=np.sin(t), z=np.full(len(t), 0.5))
+
+    Q, R = np.r_[50.0, 50.0, 50.0, np.full(4, 0.1), np.full(6, 0.05)], np.full(4, 0.01)
+    mpc = dyn.mpc(0.02, 25, Q=Q, R=R, goal=circle, inputs=hover)
+    sol = dyn.simulate((0.0, 4.0), dyn.state(x=1.0), inputs=mpc, sample_time=0.02)
+    np.testing.assert_allclose(sol.x[-1][:3], circle(np.array([4.0]))[0][:3], rtol=0, atol=0.01)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

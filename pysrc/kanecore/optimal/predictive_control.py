@@ -105,6 +105,9 @@ class PredictiveController:
         self.seconds: dict[str, float] = {}
         self.restart()
 
+    def __repr__(self) -> str:
+        return f"<PredictiveController of {self._dyn.name!r}: {self.horizon} samples of {self.dt:g} s>"
+
     def restart(self) -> None:
         """Forget the plan: the next call begins with the inputs that cost nothing."""
         self.r = np.tile(self._rest, (self.horizon, 1))
