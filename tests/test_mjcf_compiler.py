@@ -271,6 +271,7 @@ NOT_READ = "is not read without MuJoCo: pip install mujoco"
         (body('<joint name="j" type="spherical"/>'), 'type="spherical" of'),
         (body('<joint name="j" damping="1 2 3 4"/>'), "damping of <joint> is '1 2 3 4'; it must be at most 3 finite"),
         (body('<joint name="j" pos="1 2"/>'), "pos of <joint> is '1 2'; it must be 3 finite numbers"),
+        (body('<joint name="j" ref="1e99"/>'), "ref of <joint> is '1e99'; no number may be beyond 1e"),
         (body('<joint name="j" ref="nan"/>'), "ref of <joint> is 'nan'; it must be 1 finite number"),
         (body('<joint name="j" range="2 1" limited="true"/>'), "range is 2 1; the first must be the smaller one"),
         ('<compiler autolimits="false"/>' + body('<joint range="1 2"/>'), "range is given without limited"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from kanecore.describe.robots.rigid_poses import from_unit_quaternion, product
 from kanecore.describe.robots.xml_reader import Element, parsed
+from kanecore.errors import ModelError
 
 from .mjcf_actuators import add_actuator, read_actuator
 from .mjcf_bodies import Bodies
@@ -42,6 +43,7 @@ _SENSORS |= {
 _SENSED = {"joint": (3, "jnt"), "tendon": (18, "tendon"), "actuator": (19, "actuator"), "site": (6, "site")}
 _SENSED |= {"body": (1, "body"), "xbody": (2, "body"), "geom": (5, "geom")}
 _MESH = 7  # of ``geom_type``
+_SMALLEST = 1e-15  # of what divides
 _INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # of a quaternion, part by part
 
 
@@ -74,10 +76,6 @@ def compile_mjcf(source: str | PathLike[str]) -> SimpleNamespace:
         rest.add_sensor(element)
     for element in sections(top, "keyframe"):
         rest.add_key(element)
-    for _ in range(
-        record.count("key"), max((int(each.attributes.get("nkey", 0)) for each in top.all("size")), default=0)
-    ):
-        rest.add_key(Element("key", {}, 0))
     rest.scale_masses(compiler.number("settotalmass"))
     rest.scale_by_inertia()
     numbers = {name: options.number(name) for name in ("density", "viscosity")}
@@ -288,6 +286,8 @@ class _Rest:
         """Scale masses and inertias to a total, if one is given."""
         now = math.fsum(self.c["body_mass"])
         if total > 0 and now > 0:
+            if min(mass for mass in self.c["body_mass"] if mass > 0) * min(1.0, total / now) < _SMALLEST:
+                raise ModelError("settotalmass leaves a body nearly without mass: write the masses themselves")
             for name in ("body_mass", "body_inertia"):
                 self.c[name] = [each * (total / now) for each in self.c[name]]
 
@@ -298,10 +298,10 @@ class _Rest:
         for joint, (time, ratio) in self.bodies.springdampers.items():
             speeds = [i for i, j in enumerate(c["dof_jntid"]) if j == joint]
             inertia.check(f"springdamper of joint {self.record.names['jnt'][joint]!r}")
-            mass = len(speeds) / math.fsum(c["dof_invweight0"][i] for i in speeds)
-            c["jnt_stiffness"][joint] = mass / (time * ratio) ** 2
+            mass = len(speeds) / max(_SMALLEST, math.fsum(c["dof_invweight0"][i] for i in speeds))
+            c["jnt_stiffness"][joint] = mass / max(_SMALLEST, (time * ratio) ** 2)
             for i in speeds:
-                c["dof_damping"][i] = 2 * mass / time
+                c["dof_damping"][i] = 2 * mass / max(_SMALLEST, time)
         for i in range(self.record.count("actuator")):
             gain, bias = c["actuator_gainprm"][i], c["actuator_biasprm"][i]
             scaled = [gain[0] == -bias[1] and bias[2] > 0]

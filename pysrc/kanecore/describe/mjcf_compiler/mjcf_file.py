@@ -48,8 +48,9 @@ def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name that the system has no bytes for
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ModelError(f"{path} cannot be read: {why}") from None
 
 
 def _include(element: Element, main: Path, folder: Path, seen: set[Path]) -> None:

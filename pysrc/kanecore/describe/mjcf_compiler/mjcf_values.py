@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanecore.describe.robots.robot_options import BEYOND
 from kanecore.describe.robots.xml_reader import Element, parsed
 from kanecore.errors import ModelError
 
@@ -207,6 +208,8 @@ def _numbers(element: Element, name: str, text: str, count: int, base: tuple[flo
     if not all(map(math.isfinite, found)) or not least <= len(found) <= count:
         wanted = f"{'at most ' * (least < count)}{count} finite number{'s' * (count > 1)}"
         raise fault(element, f"{name} of <{element.tag}> is {text!r}; it must be {wanted}")
+    if max(map(abs, found)) > BEYOND:
+        raise fault(element, f"{name} of <{element.tag}> is {text!r}; no number may be beyond {BEYOND:g}")
     if name == "quat" and not any(found):
         raise fault(element, f"quat of <{element.tag}> is 0 0 0 0, and turns nothing: write 1 0 0 0")
     return found * 2 if name == "springlength" and len(found) == 1 else found + base[len(found) :]
