@@ -481,7 +481,28 @@ def rolling() -> Any:
     return dyn.optimize(5.0, start=start, end={"q1": 0.5}, cost=effort(dyn), intervals=20, tol=1e-4)
 
 
-MECHANISMS = [five_bar, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling]
+def pumped_swing() -> Any:
+    """A bob at x, y on a rope whose length is prescribed, and its second derivative the unknown."""
+    x, y, u, v, length = S("x y u v L")
+    rows = [x**2 + y**2 - length**2]
+    options = {"q_dependent": [y], "u_dependent": [v], "configuration_constraints": rows}
+    dyn = kc.compile(mass_point({x: u, y: v}, 1, [0, -9.81], name="pumped", **options))
+    sol = dyn.optimize(
+        4.0,
+        start={"x": np.sin(0.3), "y": -np.cos(0.3), "u": 0, "v": 0, "L": 1, "L_d": 0},
+        end={"L": 1, "L_d": 0, "u": 0},
+        cost="1e-4*L_dd**2",
+        final_cost="-x**2",
+        bounds={"L": (0.7, 1.3), "L_dd": (-8, 8)},
+        intervals=40,
+        tol=1e-4,
+    )
+    assert sol["x"][-1] > 0.99
+    np.testing.assert_allclose(np.hypot(sol["x"], sol["y"])[::2], sol["L"][::2], rtol=1e-7)
+    return sol
+
+
+MECHANISMS = [five_bar, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling, pumped_swing]
 
 
 @pytest.mark.parametrize("problem", part(MECHANISMS, [five_bar, turn_of_a_body]))
