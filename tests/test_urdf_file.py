@@ -142,6 +142,17 @@ def test_velocities_in_the_world() -> None:
     assert_allclose(kc.robots.from_pinocchio(world, q, [v, v], model), [y, y], rtol=0, atol=1e-14)
 
 
+def test_ball_joints_in_the_order_of_pinocchio() -> None:
+    dyn = compiled(kc.Model.from_urdf(PAIR + joint("ball", "a", "b", "spherical") + END))
+    fields = {"njoints": 2, "nq": 4, "nv": 3, "joints": [None, SimpleNamespace(idx_q=0, nq=4, idx_v=0, nv=3)]}
+    model = SimpleNamespace(names=["universe", "ball"], **fields)
+    x = np.array([0.8, 0.0, 0.6, 0.0, 1.0, 2.0, 3.0])
+    q, v = kc.robots.to_pinocchio(dyn, x, model)
+    assert_allclose(q, [0.0, 0.6, 0.0, 0.8])
+    assert_allclose(v, [1.0, 2.0, 3.0])
+    assert_allclose(kc.robots.from_pinocchio(dyn, q, v, model), x)
+
+
 def test_mimics_are_one_speed() -> None:
     """With S of u = S u_independent: SᵀMS, and Sᵀ(f + τ)."""
     path = ROBOTS / "tools.urdf"

@@ -34,10 +34,12 @@ def to_pinocchio(dyn: Evaluator, x: npt.ArrayLike, model: Any) -> tuple[Array, A
     Parameters
     ----------
     dyn : CompiledModel
-        Model of `Model.from_urdf`, with ``mimic=False`` where the file has joints that mimic others.
+        Model of `Model.from_urdf`, with ``mimic=False`` where the file has joints that mimic others, or of
+        `Model.from_mjcf`.
     x : array_like, (..., n_x)
     model : pinocchio.Model
-        ``pinocchio.buildModelFromUrdf(path)``, with a JointModelFreeFlyer where the base floats.
+        ``pinocchio.buildModelFromUrdf(path)``, with a JointModelFreeFlyer where the base floats, or
+        ``buildModelFromMJCF(path)``.
 
     Returns
     -------

@@ -37,7 +37,7 @@ class SdfPoses:
         self._model = values.numbers_of_pose(top.first("pose"))
         links = [element for element in top.children if element.tag == "link"]
         self._canonical = top.attributes.get("canonical_link", "") or links[0].attributes["name"]
-        self._known: dict[str, Pose | None] = {MODEL: Pose.same(), WORLD: self._model.inverse()}
+        self._known: dict[str, Pose] = {MODEL: Pose.same(), WORLD: self._model.inverse()}
 
     def in_world(self, name: str) -> Pose:
         """Pose of something in the world."""
@@ -45,17 +45,19 @@ class SdfPoses:
 
     def of(self, name: str, asking: Element | None) -> Pose:
         """Pose of a link, joint or frame in the frame of the model; ``asking`` refers to it, for messages."""
-        if name in self._known:
-            pose = self._known[name]
-            if pose is None:
-                raise self._fault(asking, f"the pose of {name!r} is relative to itself")
-            return pose
-        element = self.element(name, asking)
-        self._known[name] = None
-        given = element.first("pose")
-        base = "" if given is None else given.attributes.get("relative_to", "")
-        base = base or self._default(element)
-        pose = self._known[name] = self.of(base, given or element) @ self._values.numbers_of_pose(given)
+        above = list[Element]()  # from the link up to one whose pose is known
+        while name not in self._known:
+            element = self.element(name, asking)
+            if element in above:
+                raise self._fault(element, f"the pose of {name!r} is relative to itself")
+            above.append(element)
+            given = element.first("pose")
+            base = "" if given is None else given.attributes.get("relative_to", "")
+            name, asking = base or self._default(element), given or element
+        pose = self._known[name]
+        for element in reversed(above):
+            pose = pose @ self._values.numbers_of_pose(element.first("pose"))
+            self._known[element.attributes["name"]] = pose
         return pose
 
     def link_of(self, name: str, asking: Element) -> str:
