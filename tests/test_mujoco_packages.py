@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All MJCF files of packages that ship some: M, forces and accelerations at a random state are MuJoCo's.
 
-The packages come from the index that pip knows into a temporary folder; without a network nothing is tested.
+Most files kanecore compiles itself, the others MuJoCo.  The packages come from the index that pip knows into a
+temporary folder; without a network nothing is tested.
 """
 
 import hashlib
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 import kanecore as kc
+from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
 
 PACKAGES = {"dm_control": 20, "gymnasium": 10, "gymnasium-robotics": 20, "openarm-mujoco": 3, "playground": 15}
 """Packages, and numbers of distinct files of each that move at least."""
@@ -61,11 +63,19 @@ def moving_models(folder: Path) -> Iterator[tuple[Path, Any]]:
             yield path, m
 
 
-def errors(m: Any) -> dict[str, float]:
+def own_record(path: Path) -> Any:
+    """What kanecore makes of a file without MuJoCo; None if it refuses."""
+    try:
+        return compile_mjcf(path)
+    except kc.ModelError:
+        return None
+
+
+def errors(m: Any, record: Any) -> dict[str, float]:
     """Differences from MuJoCo at a random state, relative to the sizes of what is added up."""
     import mujoco
 
-    dyn = kc.compile(kc.Model.from_mjcf(m, equality="ignore"), cc="none")
+    dyn = kc.compile(kc.Model.from_mjcf(m if record is None else record, equality="ignore"), cc="none")
     rng, d = np.random.default_rng(7), mujoco.MjData(m)
     d.qpos[:] = m.qpos0 + rng.uniform(-0.5, 0.5, m.nq)
     for j in np.flatnonzero(m.jnt_type < 2):
@@ -95,7 +105,11 @@ def errors(m: Any) -> dict[str, float]:
 def test_all_files_of_a_package(package: str) -> None:
     pytest.importorskip("mujoco", minversion="4.0", reason=MUJOCO)
     with tempfile.TemporaryDirectory() as folder:
-        found = {str(path): errors(m) for path, m in moving_models(unpacked(package, Path(folder)))}
+        models = moving_models(unpacked(package, Path(folder)))
+        compiled = [(path, m, own_record(path)) for path, m in models]
+        found = {str(path): errors(m, record) for path, m, record in compiled}
     wrong = {name: error for name, error in found.items() if max(error.values()) > ACCURACY}
     assert wrong == {}
     assert len(found) >= PACKAGES[package]
+    refused = sum(record is None for _, _, record in compiled)
+    assert refused <= 0.1 * len(found) or package == "openarm-mujoco"  # which attaches its arms
