@@ -12,6 +12,9 @@ import kanecore as kc
 
 Array = npt.NDArray[np.float64]
 
+OF_BODIES = [name for name in kc.models() if name != "cheetah"]
+"""Models whose inertia is that of their bodies alone: the rotors of the others are loads that hold u̇."""
+
 
 def loaded(name: str) -> kc.CompiledModel:
     """One for tests that ask for a compiler, and one for those that do not."""

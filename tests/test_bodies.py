@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from gallery_states import OF_BODIES
 import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import rates
@@ -130,7 +131,7 @@ def test_inertia_forces_against_sympy() -> None:
             same(found[body.name], expected)
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["chaplygin_sleigh", "free_body", "rotating_tube"]))
+@pytest.mark.parametrize("name", part(OF_BODIES, ["chaplygin_sleigh", "free_body", "rotating_tube"]))
 def test_shares_add_up(name: str) -> None:
     dyn = loaded(name)
     rng = np.random.default_rng(2)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from gallery_states import OF_BODIES
 import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import ground
@@ -52,7 +53,7 @@ def random_arguments(dyn: kc.CompiledModel, seed: int) -> tuple[Array, Array, Ar
     return x, rng.uniform(-2.0, 2.0, dyn.n_u), rng.uniform(0.2, 1.0, dyn.n_r)
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["chaplygin_sleigh", "free_body", "rotating_tube"]))
+@pytest.mark.parametrize("name", part(OF_BODIES, ["chaplygin_sleigh", "free_body", "rotating_tube"]))
 def test_derivatives_on_the_gallery(name: str) -> None:
     dyn = loaded(name)
     for seed in range(2):

@@ -165,7 +165,8 @@ ALLOWED: dict[str, set[str]] = {
 
 # The gallery's models are descriptions as a user writes them.
 ALLOWED_IN_MODELS = {
-    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes")
+    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes"),
+    "describe.mjcf_compiler",
 }
 
 # The only imports against the order, made inside a function when it is called.

@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
+from gallery_states import OF_BODIES
 import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import ground, knife_edge, rates
@@ -140,7 +141,7 @@ def test_momentum_map() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- regressor
-@pytest.mark.parametrize("name", part(MODELS, ("rrp", "rotating_tube", "rolling_disc")))
+@pytest.mark.parametrize("name", part(OF_BODIES, ("rrp", "rotating_tube", "rolling_disc")))
 def test_regressor_of_the_gallery(name: str) -> None:
     """Y π is −F* and the weights."""
     module = import_module(f"kanecore.gallery.{name}")

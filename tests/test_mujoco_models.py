@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model.from_mjcf: M, forces, accelerations, activations and lengths are MuJoCo's; what is not read is refused by name.
 
-``tests/mujoco_models`` has what MuJoCo 4.0.0 made of five files, and its results at five states.
+``tests/mujoco_models`` has what MuJoCo 4.0.0 made of five files and the gallery's cheetah, and results at five states.
 """
 
 import json
@@ -17,7 +17,7 @@ import pytest
 import kanecore as kc
 
 FOLDER = Path(__file__).parent / "mujoco_models"
-NAMES = ["branches", "equality", "forces", "joints", "stops"]
+NAMES = ["branches", "cheetah", "equality", "forces", "joints", "stops"]
 
 
 @cache
@@ -64,6 +64,15 @@ def test_numbers_of_mujoco(name: str) -> None:
             for ending, key in ((" force", "actuator_force"), (" length", "ten_length")):
                 found = [value for output, value in outputs.items() if output.endswith(ending)]
                 np.testing.assert_allclose(found, state[key], rtol=1e-12, atol=1e-12)
+
+
+def test_cheetah_of_the_gallery() -> None:
+    """It is compiled without MuJoCo, also where that is installed."""
+    dyn = kc.load("cheetah")
+    for state in recorded("cheetah")["states"]:
+        right = state["qacc_smooth"]
+        found = dyn.udot(0.0, state["x"], r=state["ctrl"])
+        np.testing.assert_allclose(found, right, rtol=0, atol=1e-12 * np.max(np.abs(right)))
 
 
 def test_sensors_are_outputs() -> None:

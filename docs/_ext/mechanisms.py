@@ -36,7 +36,7 @@ CLASSES = {
     "Pendulums and tops": "double_pendulum cart_pole cart_pendulum furuta_pendulum spherical_pendulum spinning_top"
     " gyroscope rotating_hoop chain40",
     "Robot arms": "planar_2r rrp rrp_redundant arm7 puma560 ur5e iiwa14 panda",
-    "Legged, flying, floating": "anymal_c g1 biped quadrotor free_body tree30",
+    "Legged, flying, floating": "anymal_c g1 biped quadrotor free_body cheetah tree30",
     "Rolling and sliding": "rolling_disc whipple_bicycle ball_turntable car snakeboard chaplygin_sleigh knife_edge"
     " appell_hamel",
     "Closed loops": "four_bar slider_crank five_bar five_bar_bodies andrews_squeezer bricard stewart stewart_platform",

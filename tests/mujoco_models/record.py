@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:
 
 
 def main() -> None:
-    for path in sorted(FOLDER.glob("*.xml")):
+    for path in [*sorted(FOLDER.glob("*.xml")), kc.gallery.robot_file("cheetah")]:
         m = mujoco.MjModel.from_xml_path(str(path))
         recorder = Recorder(m)
         kc.Model.from_mjcf(recorder)
@@ -65,7 +65,7 @@ def main() -> None:
             state = {"x": [*d.qpos, *d.qvel, *d.act], "ctrl": d.ctrl.tolist(), "M": mass.tolist()}
             states.append(state | {name: getattr(d, name).tolist() for name in RESULTS})
         text = json.dumps({"mujoco": mujoco.__version__, "model": plain(recorder), "states": states})
-        path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+        (FOLDER / f"{path.stem}.json").write_text(text + "\n", encoding="utf-8")
     for path in sorted((FOLDER / "rules").glob("*.xml")):
         m, record = mujoco.MjModel.from_xml_path(str(path)), compile_mjcf(path)
         numbers = {

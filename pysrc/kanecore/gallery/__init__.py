@@ -11,8 +11,8 @@ than the library's instruction level, its C text is compiled again.  If kanecore
 is described and compiled when it is first loaded, and then kept in the cache of compiled models (KANECORE_PREBUILD
 changes that, see setup.py).
 
-The robots are read from the URDF files in ``robots``.  They are large, and few need all of their kernels: wheels hold
-those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.
+The robots are read from the URDF and MJCF files in ``robots``.  They are large, and few need all of their kernels:
+wheels hold those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ MODELS = {
     "cart_pole": "cart with a pole, pushed by a force",
     "chain40": "hanging chain of 40 links in a plane",
     "chaplygin_sleigh": "sleigh on a knife edge, its mass centre ahead of it",
+    "cheetah": "half of a cheetah in a plane, of the DeepMind Control Suite",
     "constant_speed_particle": "particle under gravity that is kept at a constant speed",
     "double_pendulum": "two point masses on massless rods in a plane",
     "five_bar": "planar robot with two driven rods and a loop",
@@ -104,12 +105,12 @@ def models() -> list[str]:
 
 
 def robots() -> list[str]:
-    """Names of the models that are read from URDF files, sorted."""
-    return sorted(path.stem for path in _ROBOTS.glob("*.urdf"))
+    """Names of the models that are read from URDF or MJCF files, sorted."""
+    return sorted(_robot_files())
 
 
 def robot_file(name: str) -> Path:
-    """The URDF file of a robot of the gallery, for `Model.from_urdf` with options of one's own.
+    """The file of a robot of the gallery, for `Model.from_urdf` or `Model.from_mjcf` with options of one's own.
 
     Its head names source and licence; the text of the licence is in the same folder.
 
@@ -124,7 +125,11 @@ def robot_file(name: str) -> Path:
     """
     if name not in robots():
         raise unknown_name("robot of the gallery is called", name, robots())
-    return _ROBOTS / f"{name}.urdf"
+    return _robot_files()[name]
+
+
+def _robot_files() -> dict[str, Path]:
+    return {path.stem: path for path in _ROBOTS.iterdir() if path.suffix in (".urdf", ".xml")}
 
 
 def load(name: str) -> CompiledModel:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from kanecore.errors import ModelError, warn
 
 from .body_tree import BodyTree
 
-__all__ = ["add_contacts", "shape_of"]
+__all__ = ["add_contacts", "picture_of"]
 
-_PLANE, _SPHERE, _CAPSULE, _CYLINDER, _BOX = 0, 2, 3, 5, 6  # of ``geom_type``
+_PLANE, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = 0, 2, 3, 4, 5, 6  # of ``geom_type``
+_SAME_VOLUME = (np.pi / 6) ** (1 / 3)  # edges of a box by the axes of an ellipsoid
 
 
 def shape_of(m: Any, geom: int) -> Solid | None:
@@ -30,6 +32,17 @@ def shape_of(m: Any, geom: int) -> Solid | None:
     kind = int(m.geom_type[geom])
     pose = Pose(from_unit_quaternion(m.geom_quat[geom]), np.array(m.geom_pos[geom]))
     return Solid(kinds[kind], sizes[kind], pose) if kind in kinds else None
+
+
+def picture_of(m: Any, geom: int) -> Solid | None:
+    """The shape of pictures: a capsule without its ends, a box with the volume and proportions of an ellipsoid."""
+    shape = shape_of(m, geom)
+    if shape is not None and shape.kind == "capsule":
+        return replace(shape, kind="cylinder")
+    if int(m.geom_type[geom]) == _ELLIPSOID:
+        pose = Pose(from_unit_quaternion(m.geom_quat[geom]), np.array(m.geom_pos[geom]))
+        return Solid("box", tuple(2 * _SAME_VOLUME * float(size) for size in m.geom_size[geom]), pose)
+    return shape
 
 
 def add_contacts(tree: BodyTree, contacts: Any, weight: float) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .compiled_source import compiled
 from .equality_rows import add_equality
-from .geom_contacts import add_contacts, shape_of
+from .geom_contacts import add_contacts, picture_of
 from .limit_springs import add_limits
 from .mujoco_source import Names, refuse_unread
 from .named_numbers import NamedNumbers
@@ -146,8 +146,8 @@ def _robot(tree: BodyTree) -> Robot:
 
 def _visuals(m: Any, body: int) -> Iterator[Solid]:
     for k in range(int(m.body_geomadr[body]), int(m.body_geomadr[body]) + int(m.body_geomnum[body])):
-        if shape := shape_of(m, k):
-            yield replace(shape, kind="cylinder") if shape.kind == "capsule" else shape  # without its ends
+        if shape := picture_of(m, k):
+            yield shape
 
 
 def _add_friction(tree: BodyTree, friction: float | None) -> None:
