@@ -29,9 +29,6 @@ from kanecore.cli.commands import main
 from kanecore.emit.kernel_groups import Groups, whole
 from kanecore.emit.work_space import widest
 from kanecore.export.c_names import checked_function
-from kanecore.export.exported_library import library_of
-from kanecore.export.operation_bounds import COUNT, NEWTON, Bounds
-from kanecore.kernels import KERNEL_GROUPS
 
 Array = npt.NDArray[np.float64]
 
@@ -465,40 +462,6 @@ int main(void)
 
 
 # ------------------------------------------------------------------------------------------------- what is promised
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "optimization", ["-O1", *(pytest.param(o, marks=pytest.mark.long) for o in ("-O2", "-O3", "-Os"))]
-)
-@pytest.mark.parametrize(
-    "name", ["rrp", *(pytest.param(n, marks=pytest.mark.long) for n in ("four_bar", "arm7", "whipple_bicycle"))]
-)
-def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
-    """No program takes more than the header's share of it, by what gcc says of each function."""
-    folder = exported(tmp_path, name)
-    run("gcc", *STRICT, optimization, "-fstack-usage", "-c", f"{name}.c", "-o", "out.o", cwd=folder)
-    rows = [line.split("\t") for line in (folder / "out.su").read_text().splitlines()]
-    used = {place.split(":")[-1].split(".")[0]: int(size) for place, size, _ in rows}
-    library = library_of(loaded(name), "C", kernels=list(KERNEL_GROUPS))
-    library.of_kernel  # noqa: B018 (which makes the functions)
-    bounds = Bounds(library)
-    functions = [function for function in library.functions.by_name if function in used]
-    assert len(functions) > 5
-    assert [f for f in functions if used[f] > bounds.stack(f)] == []
-    kernels = [kernel for kernel in KERNEL_GROUPS if f"{name}_{kernel}" in used]
-    assert [k for k in kernels if used[f"{name}_{k}"] > constant(folder, f"stack_{k}")] == []
-
-
-def test_bounds_know_the_runtime(root: Path) -> None:
-    text = (root / "pysrc/kanecore/emit/runtime/projection_and_rank.h").read_text()
-    assert f"#define KC_PROJECTION_STEPS {NEWTON}\n" in text
-    trials, ways, steps, lengths = (
-        re.findall(pattern, text)
-        for pattern in (r"trial < (\d+)", r"damped < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
-    )
-    trials_of_ways = int(*trials) * int(*ways)  # of coordinates, then of speeds
-    assert 2 * trials_of_ways * int(*steps) * (1 + int(*set(lengths))) == COUNT
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_scratch_is_what_the_compiler_computes(name: str) -> None:

@@ -16,13 +16,14 @@ from kanecore.emit.solver_calls import function, headers, room
 from kanecore.emit.sources import version
 from kanecore.emit.work_space import widest
 from kanecore.kernels import KERNELS, Kernel
-from kanecore.program.function_parts import Function, Solved
+from kanecore.program.function_parts import Equations, Function, Solved
 from kanecore.statuses import OF_LOADS, STATUSES
 
 from .c_names import identifiers
 from .exported_library import in_one_file
-from .operation_bounds import FRAME, Bounds
+from .operation_bounds import Operations
 from .reachable_text import reachable
+from .stack_bounds import FRAME, Stack
 
 __all__ = ["FILES", "Source", "comment", "filled"]
 
@@ -123,8 +124,15 @@ class Source:
         return {name: each for name, each in made.items() if name in called}
 
     @cached_property
-    def bounds(self) -> Bounds:
-        return Bounds(self.library)
+    def _bounds(self) -> dict[str, Operations | Stack]:
+        """What bounds functions by the names of constants in the header; the second only where angles matter."""
+        library, counting = self.library, self.library.counting  # which may make functions of its own
+        functions = {**library.functions.by_name, **({"count": counting} if counting is not None else {})}
+        return {
+            "operations": Operations(library, functions),
+            "any_angle": Operations(library, functions, any_angle=True),
+            "stack": Stack(library, functions),
+        }
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -155,25 +163,38 @@ class Source:
         """Number of results of a kernel."""
         return self.library.n_results(kernel.name)
 
-    def operations(self, kernel: Kernel) -> int:
-        """The most that it takes."""
-        of_kernel, qdot = self.library.of_kernel, "compute_qdot"
-        total = self.bounds.operations(of_kernel[kernel.name].name)
-        if kernel.name == "rhs" and self.sizes["n_q"]:
-            total += self.bounds.operations(qdot)
-        return total + 2 * self.length(kernel)
+    def bounds(self, kernel: Kernel) -> dict[str, int]:
+        """The most that a kernel takes, by the names of constants in the header."""
+        name, found = self.library.of_kernel[kernel.name].name, {}
+        for what, bound in self._bounds.items():
+            found[what] = bound.of(name)
+            if what == "stack":
+                found[what] += FRAME
+                continue
+            if kernel.name == "rhs" and self.sizes["n_q"]:
+                found[what] += bound.of("compute_qdot")
+            found[what] += 2 * self.length(kernel) + 2  # is it finite?
+        return found
 
-    def stack(self, kernel: Kernel) -> int:
-        """The most bytes that it takes."""
-        return FRAME + self.bounds.stack(self.library.of_kernel[kernel.name].name)
+    def bounds_of_prepare(self) -> dict[str, int]:
+        found = {what: bound.of_prepare(self._counting) for what, bound in self._bounds.items()}
+        finite = 2 * self.sizes["n_prepared"] + 1
+        return {what: bound + finite * (what != "stack") for what, bound in found.items()}
 
     def bounds_of_step(self, columns: int) -> dict[str, int]:
         """Bounds of a step in time, with this many columns of its derivatives (``c_files/step.c``)."""
-        called = [kernel for kernel in self.kernels if kernel.name in ("rhs", "linearize")[: 1 + bool(columns)]]
+        called = [
+            self.bounds(kernel) for kernel in self.kernels if kernel.name in ("rhs", "linearize")[: 1 + bool(columns)]
+        ]
         n, unit = self.sizes["n_x"], self.sizes["n_unit"]
-        stage = sum(map(self.operations, called)) + 3 + 5 * n + (3 * n + 2) * n * columns
+        stage = 3 + 5 * n + (3 * n + 2) * n * columns
         end = (2 + 3 * columns) * n + (15 + 20 * columns) * unit
-        return {"operations": 4 * stage + end, "stack": FRAME + max(map(self.stack, called))}
+        return {
+            what: FRAME + max(each[what] for each in called)
+            if what == "stack"
+            else 4 * (stage + sum(each[what] for each in called)) + end
+            for what in called[0]
+        }
 
     # --------------------------------------------------------------------- text
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
@@ -185,7 +206,7 @@ class Source:
 
     def header(self) -> str:
         """Header that users include."""
-        prepare, columns = self.bounds.prepare(self._counting), self.sizes["n_x"] + self.sizes["n_r"]
+        columns = self.sizes["n_x"] + self.sizes["n_r"]
         sizes, status = self._named_sizes, self._outcomes
         states = "coordinates, speeds" + ", first-order states" * ("n_z" in sizes)
         if any(kernel.beyond for kernel in self.kernels):
@@ -196,6 +217,7 @@ class Source:
                 "VERSION": version(),
                 "NAME": comment(self.library.d.name),
                 "REAL": self.real,
+                "ANGLE_MAX": "1e5" if self.real == "double" else "3e3",
                 "STATES": states,
                 "SIZES": self._enumeration(sizes),
                 "PLACES": "".join(self._places(sizes)),
@@ -204,7 +226,7 @@ class Source:
                 ),
                 "KERNELS": "".join(map(self._declaration, self.kernels)),
                 "RANK": self.fill("rank.h") if self._reads_rank else "",
-                "PREPARE": self._facts("prepare", {"operations": prepare[0], "stack": prepare[1]}),
+                "PREPARE": self._facts("prepare", self.bounds_of_prepare()),
                 "STEP": self._step("step", 0) if self.steps else "",
                 "STEP_JACOBIAN": self._step("step_jacobian", columns) if self.step_slopes else "",
                 "INTEGRATE": self.fill("integrate.h") if self.integrates else "",
@@ -236,7 +258,7 @@ class Source:
         reads = f"; x: {' + '.join(('n_x', *kernel.beyond))}" if kernel.beyond else ""
         shape = " * ".join(f"({n})" if "+" in n else n for n in kernel.shape) or "1"
         what = f"{kernel.brief}; out: {shape}{reads} */"
-        facts = {"length": self.length(kernel), "operations": self.operations(kernel), "stack": self.stack(kernel)}
+        facts = {"length": self.length(kernel), **self.bounds(kernel)}
         return (
             f"{textwrap.fill(what, 108, initial_indent='/* ', subsequent_indent=' * ')}\n"
             f"{self._facts(kernel.name, facts)}{self._head(kernel.name)};\n\n"
@@ -252,7 +274,9 @@ class Source:
         return self.fill(f"{name}.h", {"FACTS": self._facts(name, self.bounds_of_step(columns)), "THEN": lines})
 
     def _facts(self, name: str, facts: Mapping[str, int]) -> str:
-        """Constants; enumerators of C are ints."""
+        """Constants; enumerators of C are ints. Where angles do not matter, operations are said once."""
+        if facts["any_angle"] == facts["operations"]:
+            facts = {fact: n for fact, n in facts.items() if fact != "any_angle"}
         small = {fact: n for fact, n in facts.items() if n < 2**31}
         text = ", ".join(f"{self.prefix}_{fact}_{name} = {n}" for fact, n in small.items())
         large = (f"#define {self.prefix}_{fact}_{name} {n}LL\n" for fact, n in facts.items() if fact not in small)
@@ -332,7 +356,10 @@ class Source:
             {"defined(KC_WIDE)": False, "!defined(KC_WIDE)": True},
             {"KC_MANTISSA == 52": self.real == "double"},
         )
-        return wide | double | {"defined(KC_ALONG)": along, "__cplusplus": False}
+        solvers = [each for each in (*self._functions.values(), self._counting) if isinstance(each, Solved)]
+        equations = [m for each in solvers for m in each.members.values() if isinstance(m, Equations)]
+        symmetric = {"!defined(KC_NONE_SYMMETRIC)": any(each.symmetric for each in equations)}
+        return wide | double | symmetric | {"defined(KC_ALONG)": along, "__cplusplus": False}
 
     def _entry(self, kernel: Kernel) -> str:
         name = kernel.name

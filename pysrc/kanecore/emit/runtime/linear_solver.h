@@ -160,17 +160,20 @@ KC_INLINE void kc_substitute(int n, int k, const kc_real *a, kc_real *y)
 KC_SOLVER kc_fault kc_solve_free(kc_saddle *s)
 {
     const int n = s->n, k = s->k;
-    kc_real *const a = s->a, *const factors = s->W;
+    kc_real *const a = s->a;
     for (int i = 0; i < n * k; i++)
         a[i] = s->f[i];
     kc_mask positive = kc_not(KC_TRUE);
+#if !defined(KC_NONE_SYMMETRIC) /* in exports of such models */
     if (s->symmetric) {
+        kc_real *const factors = s->W;
         for (int i = 0; i < n * n; i++)
             factors[i] = s->M[i];
         positive = kc_factor(n, factors, factors + n * n);
         if (kc_any(positive))
             kc_substitute(n, k, factors, a);
     }
+#endif
 #if defined(KC_WIDE)
     return kc_not(positive);
 #else

@@ -16,7 +16,11 @@
 
 /* Functions may be unused: these headers are the same for all models. */
 #if defined(__GNUC__)
+#if defined(__OPTIMIZE_SIZE__)
+#define KC_INLINE static inline __attribute__((unused)) /* as small as the compiler can make it */
+#else
 #define KC_INLINE static inline __attribute__((always_inline, unused))
+#endif
 #define KC_COLD   static __attribute__((noinline, cold, unused))
 #define KC_PART   static __attribute__((noinline))
 #define KC_SOLVER static __attribute__((noinline, unused))

@@ -48,14 +48,17 @@ INSERT_PREPARE;
 INSERT_RANK;
 
 /*
- * The kernels. Each has three numbers; steps in time, at the end, have the last two:
+ * The kernels. Each has some numbers; steps in time, at the end, have the last of them:
  *
  *     length      of its result
- *     operations  that a call takes at most, at any state. Each of + - * / sqrt, a comparison and a call of
- *                 libm is one, a fused multiply-add two. A loop counts with all its turns, though it rarely
- *                 takes them all.
- *     stack       bytes that a call takes at most, with what it calls, of code compiled with -O1 or more on
- *                 a processor with registers for such numbers. `make stack` tells what your compiler needs.
+ *     operations  that a call takes at most, at any state with angles up to INSERT_ANGLE_MAX rad. Each of
+ *                 + - * / sqrt, a comparison and a call of libm is one, a fused multiply-add two, sine and
+ *                 cosine together 66. Loops count with all their turns, and solvers with the way that they
+ *                 take where a pivot vanishes: most calls take far less.
+ *     any_angle   the same for larger angles, if there are sines: 400 more for each
+ *     stack       bytes that a call takes at most, with what it calls, as gcc and clang compile it with -O1
+ *                 to -O3 or -Os, without AVX, on a processor with registers for such numbers. `make stack`
+ *                 tells what your compiler needs for each function alone.
  */
 INSERT_KERNELS;
 INSERT_STEP;

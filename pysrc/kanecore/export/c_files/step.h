@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The state after a time h, with r held: one step of Runge and Kutta's classical method, of order 4.INSERT_THEN
+ * The state after a time h, with r held: one step of the classical Runge-Kutta method.INSERT_THEN
  * next: n_x, which may be x, and is left as it was where a stage fails.
  */
 INSERT_FACTS;
