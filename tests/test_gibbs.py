@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from gallery_states import OF_BODIES
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import OF_BODIES
 from mechanisms import ground
 from oracle.on_graph import OnGraph
 from sweep import part

@@ -9,9 +9,9 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
-from gallery_states import OF_BODIES
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import OF_BODIES
 from mechanisms import ground, knife_edge, rates
 from oracle.compare import read_reference, relative_error
 from oracle.serial_models import arm
