@@ -144,7 +144,7 @@ def test_singular_states_give_nan() -> None:
         (("udot", "theta", "speed"), {}, KeyError, "speed"),
         (("mass_matrix", "theta", 0), {}, ValueError, "give an index for each axis"),
         (("rsh",), {}, KeyError, "rhs"),
-        (("inverse_dynamics", "theta", 0), {}, KeyError, "reads n_u numbers beside"),
+        (("inverse_dynamics", "theta", 0), {}, KeyError, "reads n_u numbers in addition to"),
         (("rhs",), {"x": np.zeros(4)}, ValueError, "t, x and component belong to an integrand"),
         (("rhs",), {"t": 1.0}, ValueError, "t, x and component belong to an integrand"),
         (("udot", "theta", 0), {"x": np.zeros(3)}, ValueError, r"x has shape \(3,\), expected"),
