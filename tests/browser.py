@@ -15,6 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe"),
@@ -108,8 +110,7 @@ class Browser:
 
     def screenshot(self) -> Any:
         """What is seen: a picture of Pillow."""
-        from PIL import Image
-
+        Image = pytest.importorskip("PIL.Image")
         data = base64.b64decode(self.call("Page.captureScreenshot")["data"])
         return Image.open(io.BytesIO(data)).convert("RGB")
 

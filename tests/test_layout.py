@@ -91,7 +91,11 @@ def test_public_functions_survive_the_import_of_every_module(root: Path) -> None
     for path in sorted(package.rglob("*.py")):
         if path.name != "__main__.py":
             parts = path.relative_to(package.parent).with_suffix("").parts
-            importlib.import_module(".".join(parts).removesuffix(".__init__"))
+            try:
+                importlib.import_module(".".join(parts).removesuffix(".__init__"))
+            except ModuleNotFoundError as missing:  # optional, of `optimize`
+                if missing.name != "casadi":
+                    raise
     assert {name: getattr(kc, name) for name in kc.__all__} == public
 
 

@@ -26,7 +26,7 @@ _PLAYER, _NATIVE, _RUNTIME = Path("kanecore/player"), Path("kanecore"), Path("py
 _PARTS = ("interpreter/kc_interpreter", *(f"kc_{part}" for part in ("quaternions", "signal", "tableaux", "methods")))
 _PARTS += tuple(f"kc_{part}" for part in ("rosenbrock", "chatter", "interpolate", "zeros", "events", "integrate"))
 _FLAGS = (
-    *("-target", "wasm32-freestanding", "-std=gnu11", "-Os", "-ffp-contract=off", "-fno-math-errno"),
+    *("-target", "wasm32-freestanding", "-std=gnu11", "-Os", "-DKC_FAST", "-ffp-contract=off", "-fno-math-errno"),
     *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all"),
 )
 _MADE_OF = re.compile(rb"kanecore player of ([0-9a-f]{64}) by ziglang ([0-9.]+)\0")

@@ -16,8 +16,8 @@
 
 /* Functions may be unused: these headers are the same for all models. */
 #if defined(__GNUC__)
-#if defined(__OPTIMIZE_SIZE__)
-#define KC_INLINE static inline __attribute__((unused)) /* as small as the compiler can make it */
+#if defined(__OPTIMIZE_SIZE__) && !defined(KC_FAST)
+#define KC_INLINE static inline __attribute__((unused)) /* small; not with KC_FAST */
 #else
 #define KC_INLINE static inline __attribute__((always_inline, unused))
 #endif
