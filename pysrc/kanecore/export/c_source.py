@@ -156,8 +156,8 @@ class Source:
     def _named_sizes(self) -> dict[str, int]:
         """Those that the header names: of arguments, of results, and of constraints."""
         shapes = " ".join(axis for kernel in self.kernels for axis in (*kernel.shape, *kernel.beyond))
-        named = {*re.findall(r"\bn_\w+", shapes), "n_z", "n_constraints"}
-        return {name: n for name, n in self.sizes.items() if name in _ALWAYS or (n and name in named)}
+        named = {*_ALWAYS, *re.findall(r"\bn_\w+", shapes)}
+        return {name: n for name, n in self.sizes.items() if name in named or (n and name in ("n_z", "n_constraints"))}
 
     def length(self, kernel: Kernel) -> int:
         """Number of results of a kernel."""
@@ -210,7 +210,9 @@ class Source:
         sizes, status = self._named_sizes, self._outcomes
         states = "coordinates, speeds" + ", first-order states" * ("n_z" in sizes)
         if any(kernel.beyond for kernel in self.kernels):
-            states += ";\n *           behind them what a function reads beyond n_x, as the comment at it says"
+            states += (
+                "; where a function says so,\n *           derivatives of the speeds, multipliers and directions follow"
+            )
         text = self.fill(
             "model.h",
             {

@@ -21,9 +21,9 @@ ALIVE = 2  # times the values that wait to be read: compilers reorder, and keep 
 BESIDE = 2  # directions side by side, without AVX
 SINES = 256  # of runtime/large_angles.h, below a function with sines
 SEVERAL = 192  # of sines of 4 or 8 angles, in the function and below it
-CALLING = ("short_way", "after_motion")  # ways that call functions, and have no structures
+CALLING = ("short_way", "after_motion")  # these call functions, and have no structures
 
-_OF_WAYS: Mapping[str, tuple[int, int, int]] = {
+_OF_SOLVERS: Mapping[str, tuple[int, int, int]] = {
     "free_motion": (192, 256, 448),
     "free_linearization": (192, 512, 640),
     "free_product": (448, 192, 384),
@@ -40,7 +40,7 @@ _OF_WAYS: Mapping[str, tuple[int, int, int]] = {
     "product": (576, 448, 704),
     "factored_hessian": (448, 768, 960),
 }
-"""Stack of a way beside arrays: its structures; below it down to functions of the model; below it without them."""
+"""Stack of a solver beside arrays: its structures; below it down to functions of the model; below it without them."""
 
 _OF_ANY = (512, 512, 1024)
 
@@ -82,13 +82,13 @@ class Stack:
             return FRAME + self._of_program(function)
         called = (self._functions.get(name) for name in function.calls)
         inlined = max((self._of_program(each) for each in called if isinstance(each, Straight)), default=0)
-        return FRAME + inlined + _way(function)[0] + self._of_arrays(function)
+        return FRAME + inlined + _of_solver(function)[0] + self._of_arrays(function)
 
     def _below(self, function: Function) -> int:
         """Of all that a function calls."""
         if isinstance(function, Straight):
             return max(map(_of_sines, function.parts.parts), default=0)
-        _, above, alone = _way(function)
+        _, above, alone = _of_solver(function)
         called = max((self.of(name) for name in function.calls if name in self._functions), default=0)
         return max(alone, above + called)
 
@@ -106,8 +106,8 @@ class Stack:
         return sum(4 * (2 * n + 3 * m) + self._size * 2 * m for n, m in sizes)
 
 
-def _way(function: Solved) -> tuple[int, int, int]:
-    return (0, 0, 0) if function.solver in CALLING else _OF_WAYS.get(function.solver, _OF_ANY)
+def _of_solver(function: Solved) -> tuple[int, int, int]:
+    return (0, 0, 0) if function.solver in CALLING else _OF_SOLVERS.get(function.solver, _OF_ANY)
 
 
 def _of_sines(part: Iterable[Instruction]) -> int:
