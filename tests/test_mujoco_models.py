@@ -190,6 +190,8 @@ def test_wrong_arguments() -> None:
         kc.Model.from_mjcf(compiled_model("joints"), equality="soft")
     with pytest.raises(kc.ModelError, match="limits is 'hard'; it must be 'ignore' or 'spring'"):
         kc.Model.from_mjcf(compiled_model("joints"), limits="hard")
+    with pytest.raises(kc.ModelError, match=r"solreflimit of joint 'hip' is .0\.02 0.: a positive"):
+        kc.Model.from_mjcf(compiled_model("stops", jnt_solref=((1, 1), 0.0)), limits="spring")
     with pytest.raises(kc.ModelError, match="friction is -1"):
         kc.Model.from_mjcf(compiled_model("joints"), friction=-1)
     with pytest.raises(kc.ModelError, match="friction is 'dry'"):

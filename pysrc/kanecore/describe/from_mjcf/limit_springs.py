@@ -13,6 +13,7 @@ from typing import Any
 
 from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL
 from kanecore.describe.robots.number_nodes import number
+from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import dot
 
@@ -37,10 +38,24 @@ class _Stop:
         Distance before the limit at which the spring begins.
     mobility : float
         1/m.
+    owner : str
+        What has the limit, in messages.
+
+    Raises
+    ------
+    ModelError
+        The damping ratio is 0, which leaves the stiffness open.
     """
 
-    def __init__(self, tree: BodyTree, reference: Any, impedance: Any, margin: float, mobility: float) -> None:
+    def __init__(
+        self, tree: BodyTree, reference: Any, impedance: Any, margin: float, mobility: float, owner: str
+    ) -> None:
         time, ratio = (float(x) for x in reference[:2])
+        if time > 0.0 and ratio <= 0.0:
+            raise ModelError(
+                f'solreflimit of {owner} is "{time:g} {ratio:g}": a positive time constant takes a positive damping '
+                'ratio, such as "0.02 1"'
+            )
         largest = min(max(float(impedance[1]), _IMPEDANCES[0]), _IMPEDANCES[1])
         if time > 0.0:
             stiffness, damping = (time * ratio) ** -2 / largest, 2.0 / (largest * time)
@@ -71,7 +86,8 @@ def add_limits(tree: BodyTree, tendons: Sequence[Tendon]) -> None:
         if not m.jnt_limited[j]:
             continue
         i, k = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
-        stop = _Stop(tree, m.jnt_solref[j], m.jnt_solimp[j], m.jnt_margin[j], m.dof_invweight0[i])
+        law = m.jnt_solref[j], m.jnt_solimp[j], m.jnt_margin[j], m.dof_invweight0[i]
+        stop = _Stop(tree, *law, f"joint {tree.names('jnt', j)!r}")
         if int(m.jnt_type[j]) != BALL:
             tree.efforts[i].append(stop.within(m.jnt_range[j], tree.q[k], tree.u[i]))
             continue
@@ -85,4 +101,5 @@ def add_limits(tree: BodyTree, tendons: Sequence[Tendon]) -> None:
     for t, tendon in enumerate(tendons):
         if m.tendon_limited[t]:
             law = m.tendon_solref_lim[t], m.tendon_solimp_lim[t], m.tendon_margin[t], m.tendon_invweight0[t]
-            tendon.forces.append(_Stop(tree, *law).within(m.tendon_range[t], tendon.length, tendon.rate))
+            stop = _Stop(tree, *law, f"tendon {tree.names('tendon', t)!r}")
+            tendon.forces.append(stop.within(m.tendon_range[t], tendon.length, tendon.rate))
