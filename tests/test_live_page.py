@@ -434,11 +434,12 @@ def test_phase_planes_are_of_a_coordinate_and_its_own_rate(node: subprocess.Pope
 
 @in_node
 def test_curves_have_points_between_the_pictures(node: subprocess.Popen[str]) -> None:
-    """A motion of nine turns a second, in pictures of a sixtieth: chords are near the curve, and points are on it."""
+    """A fast motion in pictures of a sixtieth of a second: chords are near the curve, and points are on it."""
     dyn = loaded("four_bar")
     x = dyn.consistent(0.0, some_state("four_bar"))
     slow = dyn.play(x)
-    fast = dyn.consistent(0.0, x, keep={dyn.coordinate_names[0]: x[0], dyn.speed_names[0]: 57.0})
+    fast = x.copy()
+    fast[dyn.n_q :] *= 25.0
     script = "for (let i = 0; i < 30; i++) motion.go((i + 1) / 60 - machine.time, Infinity);"
     script += "return motion.shown().map(({t, x, energies, residual}) => [t, ...x, ...energies, residual]);"
     rows = np.array(evaluated(dyn.play(fast, rtol=1e-10), node, script))
@@ -452,7 +453,7 @@ def test_curves_have_points_between_the_pictures(node: subprocess.Popen[str]) ->
     middle = dyn.simulate((0.0, 0.5), fast, t_eval=(t[:-1] + t[1:]) / 2.0, rtol=1e-11, atol=1e-11).x
     later = t[:-1] > 0.1  # what the curves cover is known
     away = np.max(np.abs(middle - (states[:-1] + states[1:]) / 2.0)[later], axis=0)
-    assert np.all(away < 5e-3 * np.ptp(states, axis=0))
+    assert np.all(away < 1e-2 * np.ptp(states, axis=0))  # with at most 16 points in a picture
     assert len(evaluated(slow, node, script)) < 0.5 * len(t)
 
 
