@@ -403,6 +403,98 @@ def test_all_is_there_by_name() -> None:
     assert ranged.data["inputs"][0]["range"] == (-5.0, 5.0)
 
 
+def test_title_text_labels_and_ground_are_in_the_page() -> None:
+    page = pendulum().play([1.0, 0.0], title="A rod", text="It swings.", labels={q: "θ", "m": "mass"}, ground=-1)
+    assert page.data["labels"] == {"q": "θ", "m": "mass"}
+    assert (page.data["title"], page.data["text"], page.data["scene"]["ground"]) == ("A rod", "It swings.", -1.0)
+    assert page.data["scene"]["low"][1] == -1.0  # the ground is in sight
+    assert "<title>A rod</title>" in page.html()
+    assert "<title>model</title>" in pendulum().play([1.0, 0.0]).html()
+    hanging = pendulum().play([1.0, 0.0], view=(20, 30, "-y"), ground=2.0)
+    assert hanging.data["scene"]["low"][1] == -2.0  # y points down
+
+
+@in_node
+def test_phase_planes_are_of_a_coordinate_and_its_own_rate(node: subprocess.Popen[str]) -> None:
+    """In the gyroscope no speed is a rate; where the coordinates come in another order, no pair of numbers is one."""
+    dyn = loaded("gyroscope")
+    x = some_state("gyroscope")
+    script = """
+        const phases = kindsOfPlots(model, []).filter(kind => kind.phase), [sample] = motion.history;
+        return phases.map(({name, acrossName, across, series: [{name: rate, unit, value}]}) =>
+            [name, acrossName, across(sample), rate, unit, value(sample)]);"""
+    page = dyn.play(x, labels={"theta": "θ"}, units={"theta": "rad"})
+    found = evaluated(page, node, script)
+    assert found[1][:2] == ["phase: θ, dθ/dt", "θ, rad"]
+    assert found[1][3:5] == ["dθ/dt", "rad/s"]
+    assert found[0][4] == ""
+    assert np.allclose([row[2] for row in found], x[: dyn.n_q], rtol=1e-12)
+    assert np.allclose([row[5] for row in found], dyn.qdot(0.0, x), rtol=1e-12)
+
+
+@in_node
+def test_curves_have_points_between_the_pictures(node: subprocess.Popen[str]) -> None:
+    """A fast motion in pictures of a sixtieth of a second: chords are near the curve, and points are on it."""
+    dyn = loaded("four_bar")
+    x = dyn.consistent(0.0, some_state("four_bar"))
+    slow = dyn.play(x)
+    fast = x.copy()
+    fast[dyn.n_q :] *= 25.0
+    script = "for (let i = 0; i < 30; i++) motion.go((i + 1) / 60 - machine.time, Infinity);"
+    script += "return motion.shown().map(({t, x, energies, residual}) => [t, ...x, ...energies, residual]);"
+    rows = np.array(evaluated(dyn.play(fast, rtol=1e-10), node, script))
+    t, states, (T, U, W), residuals = rows[:, 0], rows[:, 1 : 1 + dyn.n_x], rows[:, -4:-1].T, rows[:, -1]
+    assert len(t) > 31 * 4
+    assert np.all(np.diff(t) > 0.0)
+    expected = dyn.simulate((0.0, 0.5), fast, t_eval=t, rtol=1e-11, atol=1e-11).x
+    np.testing.assert_allclose(states, expected, atol=1e-6 * np.max(np.abs(expected)))
+    assert np.max(residuals) < 1e-10
+    assert np.allclose(T + U, W + T[0] + U[0], atol=1e-3 * np.max(T))
+    middle = dyn.simulate((0.0, 0.5), fast, t_eval=(t[:-1] + t[1:]) / 2.0, rtol=1e-11, atol=1e-11).x
+    later = t[:-1] > 0.1  # what the curves cover is known
+    away = np.max(np.abs(middle - (states[:-1] + states[1:]) / 2.0)[later], axis=0)
+    assert np.all(away < 1e-2 * np.ptp(states, axis=0))  # with at most 16 points in a picture
+    assert len(evaluated(slow, node, script)) < 0.5 * len(t)
+
+
+@in_node
+def test_ticks_are_round_and_within(node: subprocess.Popen[str]) -> None:
+    page, ends = pendulum().play([1.0, 0.0]), [(0.0, 1.0), (-2.18, 2.14), (1e6, 1e6 + 3.0), (-3e-7, 2e-9)]
+    for (low, high), marks in zip(
+        ends, evaluated(page, node, f"return {json.dumps(ends)}.map(([a, b]) => ticks(a, b, 6));"), strict=True
+    ):
+        assert 3 <= len(marks) <= 8
+        assert low <= marks[0] < marks[-1] <= high
+        steps = np.diff(marks)
+        assert np.allclose(steps, steps[0], rtol=1e-6)
+        assert f"{steps[0]:.0e}"[0] in "125"
+
+
+def test_the_camera_follows_only_what_goes_away() -> None:
+    """A pendulum in a furuta's arm turns about a pin; a biped falls."""
+    assert loaded("furuta_pendulum").play().data["scene"]["follow"] == -1
+    biped = loaded("biped")
+    assert biped.play().data["scene"]["follow"] > 0
+    assert loaded("furuta_pendulum").play(follow="pendulum").data["scene"]["follow"] > 0
+
+
+@in_node
+def test_what_would_stay_at_rest_starts_with_a_push(node: subprocess.Popen[str]) -> None:
+    page = pendulum().play()
+    assert page.data["pushed"]
+    speed = page.data["start"]["state"][1] * 0.5  # of the mass centre: half of the picture, 0.75 m, in a second
+    assert speed == pytest.approx(0.5 * 0.75, rel=1e-3)
+    assert not pendulum().play([0.0, 0.0]).data["pushed"]
+    assert not pendulum().play(inputs={"T": 1.0}).data["pushed"]
+    furuta = loaded("furuta_pendulum").play()
+    assert furuta.data["start"]["state"][:2] == [0.6, 2.8]  # the start of the gallery, and the law brings it back
+    arm = loaded("planar_2r").play()
+    assert arm.data["pushed"]
+    for each in (furuta, arm):
+        script = "for (let i = 0; i < 20; i++) motion.go(0.5, Infinity); return Array.from(machine.view('state'));"
+        assert np.allclose(evaluated(each, node, script), each.data["feedback"]["about"], atol=1e-4)
+
+
 def test_inertias_that_would_be_impossible_have_no_slider() -> None:
     """Three principal moments of a solid: none exceeds the sum of the others."""
     page = loaded("gyroscope").play()
@@ -427,6 +519,12 @@ REFUSED = [
     ({"units": {"p": "m"}}, KeyError, "is called 'p'"),
     ({"follow": "nose"}, KeyError, "no point, body or joint of 'model'? ?.*'nose'"),
     ({"view": "xx"}, ValueError, "view is 'xx'"),
+    ({"title": 3}, TypeError, "title is 3; it must be a text"),
+    ({"text": ["a"]}, TypeError, r"text is \['a'\]; it must be a text"),
+    ({"labels": {"lam": "λ"}}, KeyError, "no state, input, output or parameter is called 'lam'"),
+    ({"labels": {"q": 1}}, TypeError, "labels gives 'q' the label 1; it must be a text"),
+    ({"ground": "low"}, ValueError, "ground is 'low'; it must be a height"),
+    ({"ground": float("inf")}, ValueError, "ground is inf"),
 ]
 
 
@@ -591,6 +689,57 @@ def test_sliders_boxes_keys_and_links(browser: Browser, tmp_path: Path) -> None:
     shown(browser, loaded("four_bar").play(some_state("four_bar")), tmp_path, link)
     assert np.allclose(browser.evaluate("Array.from(machine.view('state'))"), state, atol=1e-13)
     assert browser.evaluate("machine.view('parameters')[0]") == 0.42
+    assert not browser.complaints
+
+
+@in_browser
+def test_the_page_says_what_it_is_and_what_can_be_done(browser: Browser, tmp_path: Path) -> None:
+    page = pendulum().play(title=HOSTILE, text=HOSTILE, labels={"q": "θ", "m": HOSTILE}, keys={"a": ("T", 1.0)})
+    shown(browser, page, tmp_path)
+    words = ["#about h1", "#about p", "#hint"]
+    title, text, hint = browser.evaluate(f"{json.dumps(words)}.map(each => document.querySelector(each).textContent)")
+    assert title == text == HOSTILE
+    assert hint.split("\n") == [
+        "Drag a body to pull it; pause first to place it.",
+        "Key a: change T.",
+        "At rest it would stay: it starts with a small push.",
+    ]
+    assert browser.evaluate("document.scripts.length") == 4
+    rows = browser.evaluate("[...document.querySelectorAll('.row span')].map(each => each.textContent)")
+    assert rows[:6] == ["T", "g", "l", HOSTILE, "θ", "u"]
+    assert not browser.complaints
+    shown(browser, loaded("arm7").play(), tmp_path)
+    assert browser.evaluate("$('hint').textContent").split("\n")[1:3] == [
+        "Arrow keys left/right: change tau1.",
+        "Arrow keys down/up: change tau2.",
+    ]
+    seen = "[...document.querySelectorAll('.row [type=range]')].filter(each => each.checkVisibility()).length"
+    assert browser.evaluate(seen) == 6
+    browser.evaluate("document.querySelectorAll('#side details').forEach(each => { each.open = true; })")
+    offered = sum("range" in row for kind in ("inputs", "parameters") for row in loaded("arm7").play().data[kind])
+    assert browser.evaluate(seen) == offered > 6
+
+
+@in_browser
+def test_the_ground_is_drawn(browser: Browser, tmp_path: Path) -> None:
+    """A line with a shade below in a plane; in space a grid that stays where the mechanism is watched from."""
+    shown(browser, pendulum().play([1.0, 0.0], ground=-0.8, pull=0.0), tmp_path)
+    browser.evaluate("run(false)")
+    x, y = at(browser, "[0, -0.8, 0]")
+    picture = browser.screenshot()
+    colours = [picture.getpixel((round(x) + 120, round(y) + dy)) for dy in (-6, 0, 6)]
+    assert colours[0] == (255, 255, 255)
+    assert len(set(colours)) == 3
+    plain = pendulum().play([1.0, 0.0], view=(20, 30, "y"), pull=0.0)
+    grid = pendulum().play([1.0, 0.0], view=(20, 30, "y"), pull=0.0, ground=-0.8)
+    count = "(() => { const {data} = picture.pen.getImageData(0, 0, picture.canvas.width, picture.canvas.height);"
+    count += "let n = 0; for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n; })()"
+    shaded = []
+    for page in (plain, grid):
+        shown(browser, page, tmp_path)
+        browser.evaluate("run(false)")
+        shaded.append(browser.evaluate(count))
+    assert shaded[1] > 2 * shaded[0]
     assert not browser.complaints
 
 

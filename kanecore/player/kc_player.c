@@ -97,12 +97,14 @@ enum view {
     POWERS,
     RESIDUALS,
     OUTPUT_VALUES,
-    SLOPES, /* the last right-hand side */
-    GAIN,   /* (n_r, n_x) */
-    ABOUT,  /* (n_x) */
-    GRIP,   /* the held place, in the axes of its body, and the place it is drawn to, in inertial axes */
+    SLOPES,  /* the last right-hand side */
+    GAIN,    /* (n_r, n_x) */
+    ABOUT,   /* (n_x) */
+    GRIP,    /* the held place, in the axes of its body, and the place it is drawn to, in inertial axes */
+    SAMPLES, /* (MOST_SAMPLES, 1 + n_x): t and x between the ends of the last run */
     N_VIEWS
 };
+enum { MOST_SAMPLES = 64 };
 static double *view[N_VIEWS];
 
 static kc_machine machine;
@@ -322,6 +324,7 @@ static void make_room(uint32_t n_functions)
         [GAIN] = n_r * n_x,
         [ABOUT] = n_x,
         [GRIP] = 6,
+        [SAMPLES] = (size_t)MOST_SAMPLES * (1 + n_x),
     };
     for (int i = 0; i < N_VIEWS; i++)
         view[i] = reals(lengths[i]);
@@ -869,9 +872,34 @@ static double energy(double t, const double *x)
     return T + U;
 }
 
+/* States at equal times within a run, from the interpolants of its steps: they are not on the constraints. */
+static double first_sample, sample_spacing;
+static uint32_t n_samples, n_wanted;
+
+static void take_samples(const kc_step *step)
+{
+    kc_system free = *step->system;
+    kc_step inside = *step;
+    free.project = NULL, inside.system = &free;
+    for (; n_samples < n_wanted; n_samples++) {
+        const double t = first_sample + n_samples * sample_spacing;
+        double *const sample = view[SAMPLES] + (size_t)n_samples * (1 + n_x);
+        sample[0] = t;
+        if (t >= step->end || kc_interpolate(&inside, (t - step->t) / step->h, sample + 1, NULL))
+            return;
+    }
+}
+
+EXPORT(samples_taken) uint32_t samples_taken(void)
+{
+    return n_samples;
+}
+
 static int accept(const kc_step *step, void *context)
 {
     longest = fmax(longest, step->h);
+    if (step->h != 0.0)
+        take_samples(step);
     if (has[POWER] && has[KINETIC_ENERGY]) {
         if (step->h != 0.0)
             add_work(step);
@@ -900,12 +928,14 @@ static kc_kernel *kernel_or_null(int kernel)
 
 /*
  * Advance the state to time `end`, or as far as the clock allows.  `fixed` is the step of methods that do not
- * choose it.  A kc_status, of which KC_STOPPED does not come out, or ENDED.
+ * choose it, `between` the number of samples that are taken within.  A kc_status, of which KC_STOPPED does
+ * not come out, or ENDED.
  */
 enum { ENDED = 100 }; /* by an event */
 
 EXPORT(advance)
-int advance(double end, const char *method, double fixed, double rtol, double atol, double until)
+int advance(double end, const char *method, double fixed, double rtol, double atol, double until,
+            uint32_t between)
 {
     static double *tolerances, *run_work;
     static size_t n_run_work;
@@ -940,6 +970,8 @@ int advance(double end, const char *method, double fixed, double rtol, double at
     }
     deadline = until;
     double *const t = view[TIME];
+    n_samples = 0, n_wanted = between < MOST_SAMPLES ? between : MOST_SAMPLES;
+    sample_spacing = (end - *t) / (n_wanted + 1.0), first_sample = *t + sample_spacing;
     int status = KC_OK;
     while (status == KC_OK && *t < end) {
         const double stop = next_corner(*t, end);

@@ -186,6 +186,9 @@ def _parser() -> argparse.ArgumentParser:
     play = _on_model(commands, "play", "write a page in which a model runs", _play)
     _with_state(play)
     play.add_argument("--speed", type=float, default=1.0, metavar="X", help="seconds of the motion in one second")
+    play.add_argument("--title", metavar="TITLE", help="the heading above the picture (default: the model's name)")
+    play.add_argument("--text", metavar="TEXT", help="what stands below the heading")
+    play.add_argument("--ground", type=float, metavar="HEIGHT", help="draw the ground at this height, m")
     play.add_argument(
         "-o", "--output", type=_file(".html"), metavar="FILE.html", help="the page to save (default: NAME.html)"
     )
@@ -357,7 +360,8 @@ def _play(options: argparse.Namespace) -> None:
     from kanecore.cli import run_commands
 
     dyn = _ready(options)
-    run_commands.play(dyn, options.state, options.speed, options.output or Path(f"{_stem(options)}.html"))
+    chosen = {name: getattr(options, name) for name in ("speed", "title", "text", "ground")}
+    run_commands.play(dyn, options.state, options.output or Path(f"{_stem(options)}.html"), **chosen)
 
 
 def _ready(options: argparse.Namespace) -> CompiledModel:

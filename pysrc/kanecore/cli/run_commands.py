@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -133,9 +133,9 @@ def draw(dyn: CompiledModel, assignments: Sequence[str], output: Path) -> None:
     print(f"saved as {output}")
 
 
-def play(dyn: CompiledModel, assignments: Sequence[str], speed: float, output: Path) -> None:
+def play(dyn: CompiledModel, assignments: Sequence[str], output: Path, **options: Any) -> None:
     """Write the page in which a model runs, from a given or default state."""
-    dyn.play(named_state(dyn, assignments) if assignments else None, speed=speed).save(output)
+    dyn.play(named_state(dyn, assignments) if assignments else None, **options).save(output)
     print(f"saved as {output}, {output.stat().st_size / 1000:.0f} kB")
 
 

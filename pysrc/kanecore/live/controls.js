@@ -14,30 +14,32 @@ function section(parent, title, open) {
     return part;
 }
 
-const withUnit = (name, unit) => unit ? `${name}, ${unit}` : name;
+// The text for a name of the model, with its unit.
+const labelOf = ({labels}, name) => Object.hasOwn(labels, name) ? labels[name] : name;
+const unitOf = ({units}, name) => Object.hasOwn(units, name) ? units[name] : "";
+const withUnit = (text, unit) => unit ? `${text}, ${unit}` : text;
+const titled = (model, name) => withUnit(labelOf(model, name), unitOf(model, name));
 
-// A name, a slider and a number box.  `change` answers with the value that is there then.
-function sliderRow(parent, {name, value, range: [low, high]}, unit, change) {
+// A name, a slider and a number box, whose title has the unit too.  `change` answers with the value that is there then.
+function sliderRow(parent, name, title, {value, range: [low, high]}, change) {
     const slider = element("input", {type: "range", min: low, max: high, step: (high - low) / 500, value});
     const box = element("input", {type: "number", step: "any", value: tidy(value)});
-    slider.setAttribute("aria-label", withUnit(name, unit));
-    box.setAttribute("aria-label", `${withUnit(name, unit)}, as a number`);
+    slider.setAttribute("aria-label", title);
+    box.setAttribute("aria-label", `${title}, as a number`);
     const show = there => { slider.value = there; box.value = tidy(there); };
     slider.addEventListener("input", () => { box.value = tidy(change(Number(slider.value))); });
     slider.addEventListener("change", () => show(change(Number(slider.value))));
     box.addEventListener("change", () => show(box.value === "" ? change() : change(Number(box.value))));
-    const title = withUnit(name, unit);
     parent.append(element("div", {className: "row"}, element("span", {textContent: name, title}), slider, box));
     return show;
 }
 
-// A name and a number box; `change` answers with the value that is there then.
-function boxRow(parent, name, unit, change) {
+// A title and a number box; `change` answers with the value that is there then.
+function boxRow(parent, title, change) {
     const box = element("input", {type: "number", step: "any"});
-    box.setAttribute("aria-label", withUnit(name, unit));
+    box.setAttribute("aria-label", title);
     box.addEventListener("change", () => { box.value = tidy(box.value === "" ? change() : change(Number(box.value))); });
-    const label = element("span", {textContent: withUnit(name, unit), title: withUnit(name, unit)});
-    parent.append(element("div", {className: "row wide"}, label, box));
+    parent.append(element("div", {className: "row wide"}, element("span", {textContent: title, title}), box));
     return value => { if (document.activeElement !== box) box.value = tidy(value); };
 }
 

@@ -16,7 +16,7 @@ from kanecore.describe.inertia import impossible
 from kanecore.errors import KanecoreError, unknown_name
 from kanecore.run.units import read_unit
 
-__all__ = ["effects_of", "keys_of", "motions_of", "ranges_of", "units_of"]
+__all__ = ["effects_of", "keys_of", "labels_of", "motions_of", "ranges_of", "units_of"]
 
 Array = npt.NDArray[np.float64]
 Range = tuple[float, float]
@@ -28,13 +28,26 @@ ARROWS = (("ArrowLeft", "ArrowRight"), ("ArrowDown", "ArrowUp"))
 
 def units_of(units: Mapping[Any, Any] | None, names: tuple[str, ...]) -> dict[str, str]:
     """Names of units by the names of states, inputs, outputs and parameters."""
-    result = {}
-    for key, unit in (units or {}).items():
-        name = _name(key, names)
+    result = {name: read_unit(unit, repr(name)).name for name, unit in _named(units, names).items()}
+    return {name: "" if unit == "1" else unit for name, unit in result.items()}
+
+
+def labels_of(labels: Mapping[Any, str] | None, names: tuple[str, ...]) -> dict[str, str]:
+    """Texts that stand for names of states, inputs, outputs and parameters."""
+    result = _named(labels, names)
+    for name, label in result.items():
+        if not isinstance(label, str) or not label.strip():
+            raise TypeError(f"labels gives {name!r} the label {label!r}; it must be a text, such as 'λ'")
+    return result
+
+
+def _named(values: Mapping[Any, Any] | None, names: tuple[str, ...]) -> dict[str, Any]:
+    """Values by names of symbols, functions of time, or texts; KeyError for one that is none of the names."""
+    result = {_name(key, names): value for key, value in (values or {}).items()}
+    for name in result:
         if name not in names:
             raise unknown_name("state, input, output or parameter is called", name, names)
-        result[name] = read_unit(unit, repr(name)).name
-    return {name: "" if unit == "1" else unit for name, unit in result.items()}
+    return result
 
 
 def _name(key: Any, names: tuple[str, ...]) -> str:

@@ -26,10 +26,10 @@ from kanecore.show.movies import PICTURE, script_data
 from kanecore.whole_files import whole_file
 
 from .live_code import player, words_of
-from .live_controls import effects_of, keys_of, motions_of, ranges_of, units_of
+from .live_controls import effects_of, keys_of, labels_of, motions_of, ranges_of, units_of
 from .live_events import with_events
 from .live_scene import LiveScene
-from .live_start import feedback_of, holding, started
+from .live_start import feedback_of, holding, pushed, started
 
 __all__ = ["LivePage", "live_page"]
 
@@ -78,7 +78,7 @@ class LivePage:
         script = "\n".join(path.read_text(encoding="utf-8") for path in (PICTURE, *(_FOLDER / s for s in _SCRIPTS)))
         script, style = f'\n"use strict";\n{script}', _STYLE.read_text(encoding="utf-8")
         parts = {
-            "title": html.escape(self.name),
+            "title": html.escape(self.data["title"] or self.name),
             "policy": f"script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}",
             "style": style,
             "player": _packed(player()),
@@ -125,6 +125,10 @@ def live_page(
     keys: Any = None,
     pull: float | None = None,
     events: Any = None,
+    title: str | None = None,
+    text: str | None = None,
+    labels: Any = None,
+    ground: float | None = None,
 ) -> LivePage:
     """Make the page of `CompiledModel.play`."""
     _check(method, rtol=rtol, speed=speed)
@@ -134,6 +138,11 @@ def live_page(
         raise ValueError(f"pull is {pull!r}; it must be a frequency in Hz, or 0 for none")
     if dyn.n_x == 0:
         raise ModelError(f"{dyn.name!r} has no coordinate and no speed, so that nothing can run")
+    for name, value in (("title", title), ("text", text)):
+        if not isinstance(value, str | None):
+            raise TypeError(f"{name} is {value!r}; it must be a text")
+    if ground is not None and (isinstance(ground, bool) or not isinstance(ground, Real) or not math.isfinite(ground)):
+        raise ValueError(f"ground is {ground!r}; it must be a height, a number in m")
     description = description_of(dyn, "a live page")
     _refuse_measured_rates(dyn, description)
     start = started(dyn, t0, x0, inputs)
@@ -144,24 +153,28 @@ def live_page(
     held = holding(dyn, start, float(speed), sizes) if free and dyn.n_r else None
     if held is not None:
         (start, law), pace = held, float(speed)
+    moved = pushed(dyn, start, law, pace) if x0 is None else None
+    start = moved or start
     by_signals = set() if start.signals is None else set(np.flatnonzero(start.signals["which"]).tolist())
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
     if units is None and (motion := dyn.libraries.shown_motion()) is not None:
         units = motion.units
     names = (*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
-    named = units_of(units, names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
-    if follow is None and held is not None and not np.any(start.r):
-        follow = dyn.bodies[0]  # the model falls
     if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:
         trace = dyn.bodies
     view = start.view if view is None else view
-    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow)
+    height = None if ground is None else float(ground)
+    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow, height)
+    if follow is None and held is not None and not np.any(start.r):
+        seen.follow_unless_pinned(dyn.bodies[0])  # it falls
     description, watched = with_events(dyn, description, events)
     stiff = method in ("auto", "rosenbrock")
     data = {
         "name": dyn.name,
+        "title": title,
+        "text": text,
         "version": kanecore.__version__,
         "sizes": _sizes(dyn),
         "coordinates": dyn.coordinate_names,
@@ -171,12 +184,14 @@ def live_page(
         "constraints": [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]],
         "parameters": _rows(dyn.parameter_names, start.p, ranges, range(dyn.n_p)),
         "inputs": _rows(dyn.input_names, start.r, ranges, [i for i in range(dyn.n_r) if i not in by_signals]),
-        "units": named,
+        "units": units_of(units, names),
+        "labels": labels_of(labels, names),
         "motions": motions,
         "signals": None if start.signals is None else {key: x.ravel().tolist() for key, x in start.signals.items()},
         "feedback": None if law is None else {"gain": law.gain.ravel().tolist(), "about": law.about.tolist()},
         "start": {"time": start.t, "state": start.x.tolist()},
         "run": {"method": f"{method}_w" if stiff else method, "step": METHODS[method] * pace, "rtol": rtol},
+        "pushed": moved is not None,
         "speed": pace,
         "keys": keys_of(dyn, keys, offered, ranges),
         "pull": float(pull),

@@ -19,6 +19,7 @@ __all__ = ["LiveScene"]
 Array = npt.NDArray[np.float64]
 
 LABELLED = 24  # largest number of named places, with joints: more names would hide the mechanism
+PINNED = 1e-9  # largest change of a constant distance in nearby states, relative to the size of the picture
 SMALLEST = 1e-5  # resolution of points of shapes, relative to the size of the picture
 
 
@@ -37,22 +38,39 @@ class LiveScene:
         Points, bodies or joints with a drawn path.
     follow : str, optional
         Point, body or joint that stays in the middle.
+    ground : float, optional
+        Height of the ground along the axis that points up in the picture, m.
     """
 
-    def __init__(self, dyn: Any, t: float, x: Array, r: Array, p: Array, view: Any, trace: Any, follow: Any) -> None:
-        self._dyn, self._p = dyn, p
+    def __init__(
+        self, dyn: Any, t: float, x: Array, r: Array, p: Array, view: Any, trace: Any, follow: Any, ground: float | None
+    ) -> None:
+        self._dyn, self._p, self._ground = dyn, p, ground
         self.scene = scene_of(dyn, t, x, r, p, loads=False)
-        nearby = around(lambda t, x: scene_of(dyn, t, x, r, p, loads=False), t, x, dyn.unit)
-        self.view = chosen(view, nearby)
+        self._nearby = around(lambda t, x: scene_of(dyn, t, x, r, p, loads=False), t, x, dyn.unit)
+        self.view = chosen(view, self._nearby)
         several = isinstance(trace, Sequence) and not isinstance(trace, str)
         self.traces = tuple(map(self.scene.place, trace if several else [trace]))
         self.follow = -1 if follow is None else self.scene.place(follow)
+
+    def follow_unless_pinned(self, name: str) -> None:
+        """Follow a point, body or joint, unless a body turns about a place at rest: then it does not go away."""
+        places, near = self._nearby.places, PINNED * self.scene.size
+        resting = np.flatnonzero(np.max(np.ptp(places, axis=0), axis=-1) <= near)
+        arms = np.linalg.norm(places[:, resting, None] - places[:, None, self.scene.centres], axis=-1)
+        if not np.any(np.ptp(arms, axis=0) <= near):
+            self.follow = self.scene.place(name)
 
     def data(self) -> dict[str, Any]:
         """The scene as data for ``picture.js``, in metres."""
         scene, facts = self.scene, self._dyn.facts
         points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *self._reach())])
         low, high = points.min(axis=0), points.max(axis=0)
+        if self._ground is not None:
+            up = self._up()
+            middle = (low + high) / 2.0
+            points = np.vstack([points, middle + (self._ground - up @ middle) * up])
+            low, high = points.min(axis=0), points.max(axis=0)
         return {
             **drawn(scene, self.view, self.traces, labels=len(scene.places) <= LABELLED),
             "low": low.tolist(),
@@ -60,10 +78,16 @@ class LiveScene:
             "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1))),
             "axis": AXIS * scene.size,
             "follow": self.follow,
+            "ground": self._ground,
             "shapes": self._shapes(),
             "bodies": facts.bodies,
             "handles": self._handles(facts.joints),
         }
+
+    def _up(self) -> Array:
+        if self.view.planar:
+            return np.asarray(self.view.basis[1])
+        return np.asarray(self.view.sign * np.eye(3)[self.view.vertical])
 
     def _reach(self) -> list[Array]:
         """For a plane motion, a square about the origin in which the farthest place can turn."""

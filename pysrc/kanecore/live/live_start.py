@@ -14,14 +14,17 @@ from kanecore.control.linear_system import error_rows
 from kanecore.errors import KanecoreError, ModelError
 from kanecore.motion.initial_value_problem import posed
 from kanecore.motion.signals import Signal
+from kanecore.run.state_pictures import scene_of
 
-__all__ = ["Feedback", "Start", "feedback_of", "holding", "started"]
+__all__ = ["Feedback", "Start", "feedback_of", "holding", "pushed", "started"]
 
 Array = npt.NDArray[np.float64]
 
 SECONDS = 4.0  # seconds of a page for the motion in the gallery
 CLOSE = 2.0  # a pace within this factor of real time becomes real time
 AT_REST = 1e-6  # largest u̇ of a model that does not start to fall
+STEP = 1e-5  # of joints, for central differences of u̇
+PUSH = 0.5  # path of the fastest place after a push, relative to the size of the picture, in a second of the page
 HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of a robot under its law
 
 
@@ -203,8 +206,32 @@ def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, F
     return _robot(dyn, start, pace)
 
 
+def pushed(dyn: Any, start: Start, law: Feedback | None, pace: float) -> Start | None:
+    """Start with small speeds where the model would stay at rest; None where it moves, or nothing can."""
+    t, x, p = start.t, start.x.copy(), start.p
+    r = start.r if law is None else start.r - law.gain @ (x - law.about)
+    speeds = slice(dyn.n_q, dyn.n_q + dyn.n_u)
+    if start.signals is not None or np.max(np.abs(dyn.rhs(t, x, r=r, p=p))) * pace > AT_REST:
+        return None
+    x[speeds] += 1.0
+    try:
+        x = np.asarray(dyn.consistent(t, x, r=r, p=p))
+        qdot, step = dyn.qdot(t, x, r=r, p=p), 1e-6
+        moved = x.copy()
+        moved[: dyn.n_q] += step * qdot
+        before, after = (scene_of(dyn, t, each, r, p, loads=False) for each in (x, moved))
+    except KanecoreError:
+        return None
+    fastest = float(np.max(np.linalg.norm(after.places - before.places, axis=-1))) / step / before.size
+    largest = float(np.max(np.abs(x[speeds])))
+    if largest <= AT_REST:
+        return None
+    x[speeds] *= PUSH / (pace * (fastest if fastest > AT_REST * largest else largest))
+    return replace(start, x=x)
+
+
 def _robot(dyn: Any, start: Start, pace: float) -> tuple[Start, Feedback] | None:
-    """Law of a robot at rest: with u̇ = a + B r for the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
+    """Law of a robot at rest: with u̇ = a + B r for the joints' rows, r = −B⁻¹ a, K = B⁻¹ [ω² 1 + ∂u̇/∂q, 2 ζ ω 1].
 
     A robot has an input for each joint: for all speeds, or for all except those of a free base.
     """
@@ -224,11 +251,14 @@ def _robot(dyn: Any, start: Start, pace: float) -> tuple[Start, Feedback] | None
         return None
     inverse, (frequency, ratio) = np.linalg.pinv(own), HOLD
     omega = frequency / pace
+    r = np.zeros(dyn.n_r) if dyn.n_u > len(joints) else -inverse @ a[rows]  # what floats falls
     gain = np.zeros((dyn.n_r, dyn.n_x))
-    gain[:, [q for q, _ in joints]] = omega**2 * inverse
-    gain[:, [dyn.n_q + u for _, u in joints]] = 2.0 * ratio * omega * inverse
-    floats = dyn.n_u > len(joints)
-    return replace(start, r=np.zeros(dyn.n_r) if floats else -inverse @ a[rows]), Feedback(gain, rest)
+    for i, (q, u) in enumerate(joints):
+        aside = STEP * np.eye(dyn.n_x)[q]
+        ahead, behind = (dyn.udot(start.t, each, r=r, p=start.p)[rows] for each in (rest + aside, rest - aside))
+        gain[:, q] = inverse @ (omega**2 * np.eye(len(rows))[i] + (ahead - behind) / (2.0 * STEP))
+        gain[:, dyn.n_q + u] = 2.0 * ratio * omega * inverse[:, i]
+    return replace(start, r=r), Feedback(gain, rest)
 
 
 def _joints(dyn: Any) -> list[tuple[int, int]]:
@@ -249,7 +279,7 @@ def _joints(dyn: Any) -> list[tuple[int, int]]:
 def _regulated(
     dyn: Any, start: Start, near: Mapping[str, float], pace: float, sizes: Array
 ) -> tuple[Start, Feedback] | None:
-    """Equilibrium near a state, and the gain that minimizes ∫ |x|² + |u|² / ω² + |r / size|² dt near it."""
+    """Inputs of the equilibrium near a state, and the gain that minimizes ∫ |x|² + |u|² / ω² + |r / size|² dt there."""
     try:
         state = _near(dyn, start.t, near, None) if near else start.x
         found = dyn.equilibrium(state, inputs=dyn.input_names, sizes=1.0, p=start.p)
@@ -263,7 +293,7 @@ def _regulated(
         return None
     law = feedback_of(dyn, (gain, found.x), replace(start, x=found.x, r=found.r))
     assert law is not None
-    return replace(start, x=found.x, r=found.r), law
+    return replace(start, r=found.r), law
 
 
 def _least(A: Array, B: Array, Q: Array, R: Array) -> Array | None:

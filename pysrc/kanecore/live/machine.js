@@ -3,7 +3,8 @@
 
 // Arrays of the player and kernels, by their numbers in kc_player.c and live_code.py.
 const VIEWS = ["time", "state", "parameters", "inputs", "applied", "places", "axes", "joints", "energies", "powers",
-    "residuals", "outputs", "slopes", "gain", "about", "grip"];
+    "residuals", "outputs", "slopes", "gain", "about", "grip", "samples"];
+const MOST_SAMPLES = 64;
 const [HAS_FORCES, HAS_POWER] = [2, 6];
 const STATUSES = {
     1: "the mass matrix is singular",
@@ -41,7 +42,8 @@ class Machine {
         const {n_q, n_u, n_z, n_r, n_p, n_points, n_frames, n_joints, n_residuals, n_outputs} = sizes;
         const n_x = n_q + n_u + n_z;
         const lengths = [1, n_x, n_p, n_r, n_r, 3 * n_points, 9 * n_frames, 3 * n_joints, 3, 1, n_residuals, n_outputs,
-            n_x, n_r * n_x, n_x, 6];
+            n_x, n_r * n_x, n_x, 6, MOST_SAMPLES * (1 + n_x)];
+        this.n_x = n_x;
         this.addresses = VIEWS.map((_, i) => [wasm.view_of(i), lengths[i]]);
         this.hasForces = Boolean(wasm.has_kernel(HAS_FORCES));
         this.hasPower = Boolean(wasm.has_kernel(HAS_POWER));
@@ -74,13 +76,19 @@ class Machine {
 
     pose() { return this.wasm.pose(); }
 
-    // Go on to time `end`, or as far as it goes until the clock says `until`, in milliseconds.
-    advance(end, {method, step, rtol, atol}, until = Infinity) {
+    // Go on to time `end`, or as far as it goes until the clock says `until`, in milliseconds, with samples between.
+    advance(end, {method, step, rtol, atol}, until = Infinity, between = 0) {
         if (this.method !== method) {
             this.method = method;
             this.methodAt = this.lay(new TextEncoder().encode(`${method}\0`));
         }
-        return this.wasm.advance(end, this.methodAt, step, rtol, atol, until);
+        return this.wasm.advance(end, this.methodAt, step, rtol, atol, until, between);
+    }
+
+    // [t, ...x] of the samples of the last advance.
+    samples() {
+        const all = this.view("samples"), n = 1 + this.n_x;
+        return Array.from({length: this.wasm.samples_taken()}, (_, i) => Array.from(all.subarray(n * i, n * (i + 1))));
     }
 
     // A change of the state from outside: nothing is known of the next step.

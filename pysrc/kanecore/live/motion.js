@@ -2,14 +2,16 @@
 // The motion of a page: its start, its steps, what is remembered of it, and how exact it is.
 
 const REMEMBERED = 20000;  // samples, for CSV
+const SHOWN = 900;         // pictures in plots and traces
+const SMOOTH = 5e-4;       // of what a curve covers: chords leave it by less
+const FINEST = 16;         // points of a curve in a picture
 const PATIENCE = 12;       // milliseconds of a picture that go into steps
 const LONGEST = 0.1;       // seconds: a longer pause, as of a hidden page, is no motion
 
 class Motion {
     constructor(machine, model) {
-        Object.assign(this, {machine, model, history: [], trouble: "", holds: null});
+        Object.assign(this, {machine, model, history: [], pictures: 0, trouble: ""});
         this.start = {time: model.start.time, state: [...model.start.state]};
-        this.trails = model.scene.traces.map(() => []);
         this.keysDown = new Map();
         machine.view("parameters").set(model.parameters.map(each => each.value));
         this.held = model.inputs.map(each => each.value);
@@ -44,8 +46,7 @@ class Motion {
         this.machine.time = this.start.time;
         this.machine.view("state").set(this.start.state);
         this.initialMotions();
-        this.history.length = 0;
-        this.trails.forEach(trail => { trail.length = 0; });
+        this.clear();
         this.check(this.machine.project());
         this.settle();
     }
@@ -53,9 +54,13 @@ class Motion {
     // The state was changed by hand: it is the start from now on, at this time.
     beginHere() {
         this.start = {time: this.machine.time, state: Array.from(this.machine.view("state"))};
-        this.history.length = 0;
-        this.trails.forEach(trail => { trail.length = 0; });
+        this.clear();
         this.settle();
+    }
+
+    clear() {
+        this.history.length = 0;
+        [this.low, this.high, this.bends] = [[], [], []];  // of the curves of the state
     }
 
     // Energies count from here.
@@ -80,23 +85,67 @@ class Motion {
 
     get residual() { return Math.max(0, ...Array.from(this.machine.view("residuals"), Math.abs)); }
 
+    // The place of the origin, a point or a joint, as numbers of the scene.
+    place(n) {
+        const {n_points} = this.model.sizes, [view, i] = n > n_points ? ["joints", n - 1 - n_points] : ["places", n - 1];
+        return n ? Array.from(this.machine.view(view).subarray(3 * i, 3 * i + 3)) : [0, 0, 0];
+    }
+
     record() {
-        const {machine, history} = this, view = name => Array.from(machine.view(name));
-        const last = history[history.length - 1];
-        if (last && last.t >= machine.time) history.pop();
+        const {machine, model, history} = this, view = name => Array.from(machine.view(name));
+        while (history.length && history[history.length - 1].t >= machine.time) history.pop();
         history.push({t: machine.time, x: view("state"), r: view("applied"), y: view("outputs"), energies: view("energies"),
-            power: machine.view("powers")[0], residual: this.residual});
+            slopes: view("slopes"), power: machine.view("powers")[0], residual: this.residual,
+            traces: model.scene.traces.map(n => this.place(n)), picture: this.pictures});
         if (history.length > REMEMBERED) history.shift();
+    }
+
+    // Samples of the last pictures, for plots and traces.
+    shown() { return this.history.filter(({picture}) => picture > this.pictures - SHOWN); }
+
+    // Seconds between points of a curve whose chords leave it by less than SMOOTH of what it covers: x'' d^2 / 8.
+    spacing(span) {
+        const {history} = this, [before, now] = history.slice(-2);
+        if (!now) return span / FINEST;
+        const h = now.t - before.t;
+        now.x.forEach((x, i) => {
+            this.low[i] = Math.min(this.low[i] ?? x, before.x[i], x);
+            this.high[i] = Math.max(this.high[i] ?? x, before.x[i], x);
+            this.bends[i] = Math.max(0.9 * (this.bends[i] ?? 0), Math.abs(now.slopes[i] - before.slopes[i]) / h);
+        });
+        const squares = now.x.map((x, i) =>
+            8 * SMOOTH * Math.max(this.high[i] - this.low[i], 1e-9 * Math.max(1, Math.abs(x))) / this.bends[i]);
+        return Math.max(span / FINEST, Math.sqrt(Math.min(...squares)));
     }
 
     // Go on by `span` seconds, or as far as they can be had by `until`; the seconds that passed.
     go(span, until = performance.now() + 1000) {
         const {machine} = this, before = machine.time;
-        const going = this.check(machine.advance(before + span, {...this.model.run, atol: this.model.run.rtol}, until));
+        const run = {...this.model.run, atol: this.model.run.rtol}, points = Math.ceil(span / this.spacing(span));
+        this.pictures++;
+        const going = this.check(machine.advance(before + span, run, until, points - 1));
+        this.recordBetween();
         const status = machine.pose();
         if (going) this.check(status);
         this.record();
         return machine.time - before;
+    }
+
+    // The samples within the last picture; the work up to them is that of chords of the power.
+    recordBetween() {
+        const {machine} = this, end = machine.time, state = Array.from(machine.view("state"));
+        const energies = machine.view("energies"), whole = energies[2];
+        for (const [t, ...x] of machine.samples()) {
+            const last = this.history[this.history.length - 1];
+            machine.time = t;
+            machine.view("state").set(x);
+            if (machine.project() || machine.pose()) break;
+            energies[2] = last.energies[2] + (t - last.t) * (last.power + machine.view("powers")[0]) / 2;
+            this.record();
+        }
+        machine.time = end;
+        machine.view("state").set(state);
+        energies[2] = whole;
     }
 
     setParameter(i, value) {

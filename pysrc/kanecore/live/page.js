@@ -6,6 +6,7 @@ const model = JSON.parse($("model").textContent);
 const FACTORS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const ONE = 1 / 60;     // seconds of the page in a step
 const LAZY = 6;         // pictures between two looks at the numbers
+const OPEN = 6;         // sliders that are not folded
 
 let machine, motion, picture, hands, plots, refresh = [], shows = {}, running = false, last = 0, count = 0, rate = 1;
 
@@ -15,16 +16,15 @@ const say = text => { $("message").textContent = text; };
 // ---------------------------------------------------------------------------------------------- the picture
 
 function stateOfPicture() {
-    const {scene, sizes} = model, still = [1, 0, 0, 0, 1, 0, 0, 0, 1], origin = [0, 0, 0];
-    const three = (view, i) => Array.from(machine.view(view).subarray(3 * i, 3 * i + 3));
+    const {scene} = model, still = [1, 0, 0, 0, 1, 0, 0, 0, 1];
     const first = model.parameters.map(each => each.value);
     return {
-        place: n => n === 0 ? origin : n <= sizes.n_points ? three("places", n - 1) : three("joints", n - 1 - sizes.n_points),
+        place: n => motion.place(n),
         axes: body => {
             const frame = scene.bodies[body][1];
             return frame < 0 ? still : machine.view("axes").subarray(9 * frame, 9 * frame + 9);
         },
-        path: i => motion.trails[i],
+        path: i => motion.shown().map(({traces}) => traces[i]),
         // Lines grow with the parameters that are sizes.
         shapes: () => scene.shapes.map(([body, points, slopes]) => {
             const p = machine.view("parameters"), moved = slopes.filter(([i]) => p[i] !== first[i]);
@@ -71,13 +71,6 @@ function useColours() {
 
 // --------------------------------------------------------------------------------------------------- the run
 
-function remember() {
-    model.scene.traces.forEach((place, i) => {
-        motion.trails[i].push(picture.state.place(place));
-        if (motion.trails[i].length > SHOWN) motion.trails[i].shift();
-    });
-}
-
 // The seconds that passed since the last picture, or what of them can be had in time.
 function frame(now) {
     if (!running) return;
@@ -85,7 +78,6 @@ function frame(now) {
     last = now;
     if (passed > 0) {
         const wanted = passed * speed(), gone = motion.go(wanted, performance.now() + PATIENCE);
-        remember();
         rate += 0.1 * (gone / passed - rate);
         const slow = rate < 0.9 * speed();
         $("pace").value = `${slow ? rate.toPrecision(2) : short(speed())} ×`;
@@ -115,7 +107,6 @@ function run(on) {
 function step() {
     run(false);
     motion.go(ONE * speed());
-    remember();
     say(motion.trouble);
     draw();
 }
@@ -144,7 +135,7 @@ function original() {
 // ------------------------------------------------------------------------------------------- what can be moved
 
 function setParameter(i, value) {
-    const there = () => machine.view("parameters")[i], {name} = model.parameters[i];
+    const there = () => machine.view("parameters")[i], name = labelOf(model, model.parameters[i].name);
     if (value === undefined || !Number.isFinite(value)) return there();
     say(motion.setParameter(i, value) ? "" : `${name} cannot be ${short(value)} here: ${motion.trouble}`);
     motion.trouble = "";
@@ -165,33 +156,44 @@ function setInput(i, value) {
 function setState(i, value) {
     const names = [...model.coordinates, ...model.speeds, ...model.states], there = () => machine.view("state")[i];
     if (value === undefined || !Number.isFinite(value)) return there();
-    say(motion.setState(i, value) ? "" : `${names[i]} cannot be ${short(value)} here: ${motion.trouble}`);
+    say(motion.setState(i, value) ? "" : `${labelOf(model, names[i])} cannot be ${short(value)} here: ${motion.trouble}`);
     motion.trouble = "";
     draw();
     return there();
 }
 
+// Title and text above the picture; a name alone leaves the room to it.
+function about() {
+    const {name, title, text} = model, place = $(title || text ? "about" : "side");
+    place.append(element("h1", {textContent: title || name}));
+    if (text) place.append(element("p", {textContent: text}));
+}
+
 function side() {
-    const parent = $("side"), {units, inputs, parameters} = model;
-    parent.append(element("h1", {textContent: model.name}));
-    const sliders = (title, rows, prefix, change, most) => {
+    const parent = $("side"), {inputs, parameters} = model;
+    let open = OPEN;
+    const sliders = (title, rows, prefix, change) => {
         const offered = rows.map((row, i) => [row, i]).filter(([row]) => row.range);
         if (!offered.length) return;
-        const part = section(parent, title, offered.length <= most);
-        for (const [row, i] of offered)
-            shows[prefix + i] = sliderRow(part, row, units[row.name], value => change(i, value));
+        let part = section(parent, title, open > 0);
+        if (!open) open = offered.length;  // the section itself is folded
+        offered.forEach(([row, i], k) => {
+            if (k === open) part = section(part, "more", false);
+            shows[prefix + i] = sliderRow(part, labelOf(model, row.name), titled(model, row.name), row, value => change(i, value));
+        });
+        open = Math.max(0, open - offered.length);
     };
-    sliders("inputs", inputs, "r", setInput, 12);
+    sliders("inputs", inputs, "r", setInput);
     if (model.feedback) {
         const box = element("input", {type: "checkbox", checked: true});
         box.addEventListener("change", () => machine.wasm.set_feedback(box.checked ? 1 : 0));
         parent.append(element("label", {}, box, " feedback r − K (x − x₀)"));
     }
-    sliders("parameters", parameters, "p", setParameter, 16);
+    sliders("parameters", parameters, "p", setParameter);
     const names = [...model.coordinates, ...model.speeds, ...model.states];
     const state = section(parent, "state", names.length <= 16);
     names.forEach((name, i) => {
-        const show = boxRow(state, name, units[name], value => setState(i, value));
+        const show = boxRow(state, titled(model, name), value => setState(i, value));
         refresh.push(() => { if (state.open) show(machine.view("state")[i]); });
     });
     const check = section(parent, "how exact", true);
@@ -262,11 +264,17 @@ function keys() {
 }
 
 function hint() {
-    const names = Object.entries(model.keys).map(([key, [i]]) => `${key.replace("Arrow", "")}: ${model.inputs[i].name}`);
-    const hand = machine.hasForces && model.pull > 0
-        ? "Drag a body: it is pulled while the model runs, and placed while it stands." : "";
-    $("hint").textContent = [hand, names.length ? `Keys ${names.join(", ")}` : ""].join(" ");
-    $("scene").setAttribute("aria-label", `picture of ${model.name}`);
+    const hand = machine.hasForces && model.pull > 0 ? ["Drag a body to pull it; pause first to place it."] : [];
+    const inputs = [...new Set(Object.values(model.keys).map(([i]) => i))];
+    const keys = inputs.map(input => {
+        const own = Object.keys(model.keys).filter(key => model.keys[key][0] === input);
+        const arrows = own.every(key => key.startsWith("Arrow"));
+        const names = own.map(key => arrows ? key.slice(5).toLowerCase() : key).join("/");
+        return `${arrows ? "Arrow keys" : own.length > 1 ? "Keys" : "Key"} ${names}: change ${labelOf(model, model.inputs[input].name)}.`;
+    });
+    const push = model.pushed ? ["At rest it would stay: it starts with a small push."] : [];
+    $("hint").textContent = [...hand, ...keys, ...push].join("\n");
+    $("scene").setAttribute("aria-label", `picture of ${model.title || model.name}`);
 }
 
 // ------------------------------------------------------------------------------------------------------ begin
@@ -283,6 +291,7 @@ async function begin() {
     hands = new Hands({canvas: $("scene"), picture, motion, model, isRunning: () => running, speed, changed: () => running || draw()});
     for (const factor of FACTORS) $("speed").add(new Option(`${short(factor * model.speed)} ×`, factor * model.speed));
     $("speed").value = model.speed;
+    about();
     side();
     keys();
     hint();

@@ -36,6 +36,10 @@ def play(
     keys: Mapping[str, tuple[Any, float]] | None = None,
     pull: float | None = None,
     events: Any = None,
+    title: str | None = None,
+    text: str | None = None,
+    labels: Mapping[Any, str] | None = None,
+    ground: float | None = None,
 ) -> LivePage:
     """A page in which the model itself runs: one HTML file that needs no network and no other file.
 
@@ -49,7 +53,7 @@ def play(
     x0 : array_like (n_x,), or mapping by name, optional
         The state at the start, on the constraints as for `simulate`.  Default: a model of the gallery starts as on its
         page, at a suitable speed; robots are kept in place by feedback; other models start at rest,
-        ``dyn.consistent(t0, dyn.state())``.
+        ``dyn.consistent(t0, dyn.state())``.  A model that would stay at rest there gets a small push.
     t0 : float
         Time at the start, s.
     sliders : names, or mapping of names to (low, high), optional
@@ -86,6 +90,16 @@ def play(
     events : Event, or a list of these, optional
         As for `simulate`, by expressions: zeros end the motion, or ``reset={speed: expression}`` changes the state, as
         at an impact.
+    title : str, optional
+        Heading above the picture.  Default: the name of the model.
+    text : str, optional
+        Plain text below the heading; line breaks are kept.
+    labels : mapping, optional
+        Texts that replace names of states, inputs, outputs and parameters at controls and curves: ``{"lam": "λ"}``.
+        Links, tables and lines of Python keep the names.
+    ground : float, optional
+        Height of a ground that is drawn, along the axis that points up in the picture, m: a line in a plane, a grid in
+        space.  The ground exerts no force.
 
     Returns
     -------
@@ -98,7 +112,7 @@ def play(
         A page cannot run a function in Python or in C, or a model without known description.
     ValueError, KeyError, TypeError
         x0 is off the constraints; a parameter has no value; unknown names, ranges, methods, plots or keys; K has
-        another shape.
+        another shape; a title, text, label or ground of another kind.
 
     Examples
     --------
@@ -124,4 +138,8 @@ def play(
         keys=keys,
         pull=pull,
         events=events,
+        title=title,
+        text=text,
+        labels=labels,
+        ground=ground,
     )

@@ -78,6 +78,7 @@ class Picture {
         pen.lineCap = pen.lineJoin = "round";
         pen.font = "11px system-ui, sans-serif";
         this.fit(width, height);
+        if (Number.isFinite(scene.ground)) this.ground(width, height);
         const here = number => this.seen(state.place(number));
         scene.traces.forEach((_, i) => this.line(state.path(i).map(this.seen), TRACES[i % TRACES.length], 1.2));
         const shapes = state.shapes();
@@ -95,6 +96,35 @@ class Picture {
         pen.fillStyle = colours.ground;
         for (const {name, left, top} of this.names(here, width)) pen.fillText(name, left, top);
         this.corner(height);
+    }
+
+    // The ground at a height: a line with what is below it in a plane, a grid about the middle in space.
+    ground(width, height) {
+        const {pen, scene, colours} = this, {ground, low, high, radius, vertical, sign} = scene, [, up] = this.basis();
+        pen.fillStyle = pen.strokeStyle = colours.ground;
+        if (scene.basis) {
+            const y = this.seen(up.map(v => ground * v))[1];
+            pen.globalAlpha = 0.1;
+            pen.fillRect(0, y, width, Math.max(0, height - y));
+            pen.globalAlpha = 1;
+            this.line([[0, y], [width, y]], colours.ground, 1.5);
+            return;
+        }
+        const step = 10 ** Math.round(Math.log10(radius / 2)), n = Math.ceil(1.5 * radius / step);
+        const sides = [0, 1, 2].filter(i => i !== vertical);
+        const middle = sides.map(i => step * Math.round((low[i] + high[i]) / 2 / step));
+        const at = (a, b) => {
+            const place = [0, 0, 0];
+            place[vertical] = sign * ground;
+            sides.forEach((side, k) => { place[side] = middle[k] + step * [a, b][k]; });
+            return this.seen(place);
+        };
+        pen.globalAlpha = 0.2;
+        for (let i = -n; i <= n; i++) {
+            this.line([at(i, -n), at(i, n)], colours.ground, 1);
+            this.line([at(-n, i), at(n, i)], colours.ground, 1);
+        }
+        pen.globalAlpha = 1;
     }
 
     // The axes x, y, z of a body at its mass centre.
