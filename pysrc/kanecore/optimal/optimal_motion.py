@@ -22,7 +22,7 @@ from kanecore.optimal.interval_errors import errors_of_cost, errors_of_states
 from kanecore.optimal.ipopt import Solved, solve
 from kanecore.optimal.motion_problem import MotionProblem, read
 from kanecore.optimal.tracking_feedback import TrackingFeedback
-from kanecore.optimal.transcription import EQUATIONS, Program, transcribe
+from kanecore.optimal.transcription import EQUATIONS, Program, Transcription
 
 __all__ = ["OptimalMotion", "optimal_motion"]
 
@@ -143,7 +143,7 @@ def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
     guess, before = first_guess(problem), None
     warm = isinstance(problem.guess, OptimalMotion) and problem.guess.success
     while True:
-        program = transcribe(guess, boxed=not warm)
+        program = Transcription(guess).program(boxed=not warm)
         options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | problem.options
         build = time.perf_counter() - begin
         solved = solve(ca, program.terms, program.z0, program.bounds, program.rows, options)
