@@ -76,16 +76,6 @@ def solve(
     functions = sum(value for name, value in stats.items() if name.startswith("t_wall_nlp_"))
     status = str(stats["return_status"])
     sentence = _SENTENCES.get(status, f"IPOPT ended with {status}")
-    return Solved(
-        z,
-        g,
-        float(found["f"]),
-        of_bounds,
-        of_rows,
-        status == "Solve_Succeeded",
-        status,
-        sentence,
-        int(stats["iter_count"]),
-        functions,
-        wall - functions,
-    )
+    converged, iterations, cost = status == "Solve_Succeeded", int(stats["iter_count"]), float(found["f"])
+    times = functions, wall - functions
+    return Solved(z, g, cost, of_bounds, of_rows, converged, status, sentence, iterations, *times)

@@ -190,32 +190,19 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
                 raise ValueError(f"{argument} gives {name!r} twice")
         return found
 
-    ends = [_by_name(dyn, argument, arguments[argument]) for argument in ("start", "end")]
     path = arguments["path"]
-    if path is not None and not isinstance(path, Mapping):
+    if path is None or isinstance(path, Mapping):
+        rows = conditions("path", path)
+    else:
         listed = path if isinstance(path, list | tuple) else [path]
         rows = tuple(Condition(str(each), *relation(dyn, each, "path", names)) for each in listed)
-    else:
-        rows = conditions("path", path)
-    problem = MotionProblem(
-        dyn,
-        duration,
-        p,
-        known,
-        unknown,
-        conditions("bounds", arguments["bounds"]),
-        conditions("start", ends[0]),
-        conditions("end", ends[1]),
-        rows,
-        _periodic(dyn, arguments["periodic"], formula),
-        formula("cost", arguments["cost"]),
-        formula("final_cost", arguments["final_cost"]),
-        mesh,
-        finite_number("tol", arguments["tol"]),
-        arguments["refinements"],
-        arguments["guess"],
-        dict(arguments["options"] or {}),
-    )
+    start, end = (conditions(name, _by_name(dyn, name, arguments[name])) for name in ("start", "end"))
+    cost, final_cost = (formula(name, arguments[name]) for name in ("cost", "final_cost"))
+    tol, refinements, options = finite_number("tol", arguments["tol"]), arguments["refinements"], arguments["options"]
+    conditioned = conditions("bounds", arguments["bounds"]), start, end, rows
+    periodic = _periodic(dyn, arguments["periodic"], formula)
+    asked = tol, refinements, arguments["guess"], dict(options or {})
+    problem = MotionProblem(dyn, duration, p, known, unknown, *conditioned, periodic, cost, final_cost, mesh, *asked)
     _check_ends(problem)
     return problem
 
@@ -285,9 +272,8 @@ def _check_ends(problem: MotionProblem) -> None:
     """Refuse ends beyond bounds, and a whole start off the constraints."""
     dyn = problem.dyn
     for argument, conditions in (("start", problem.start), ("end", problem.end)):
-        for end, (low, high) in zip(
-            conditions, problem.limits(problem.bounds, [end.name for end in conditions]), strict=True
-        ):
+        for end in conditions:
+            ((low, high),) = problem.limits(problem.bounds, [end.name])
             if end.low > high or end.high < low:
                 asked = f"{end.low:g}" if end.low == end.high else f"({end.low:g}, {end.high:g})"
                 raise ValueError(

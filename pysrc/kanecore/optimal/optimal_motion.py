@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -22,7 +23,7 @@ from kanecore.optimal.interval_errors import errors_of_cost, errors_of_states
 from kanecore.optimal.ipopt import Solved, solve
 from kanecore.optimal.motion_problem import MotionProblem, read
 from kanecore.optimal.tracking_feedback import TrackingFeedback
-from kanecore.optimal.transcription import EQUATIONS, Program, transcribe
+from kanecore.optimal.transcription import EQUATIONS, Program, Transcription
 
 __all__ = ["OptimalMotion", "optimal_motion"]
 
@@ -30,6 +31,7 @@ Array = npt.NDArray[np.float64]
 
 _WARM = {"mu_init": 1e-3}  # of a start near a solution
 _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
+_FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
 _MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
 
 
@@ -143,7 +145,7 @@ def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
     guess, before = first_guess(problem), None
     warm = isinstance(problem.guess, OptimalMotion) and problem.guess.success
     while True:
-        program = transcribe(guess, boxed=not warm)
+        program = Transcription(guess).program(boxed=not warm)
         options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | problem.options
         build = time.perf_counter() - begin
         solved = solve(ca, program.terms, program.z0, program.bounds, program.rows, options)
@@ -156,8 +158,9 @@ def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
             found.seconds = {name: value + before.seconds[name] for name, value in found.seconds.items()}
         if not solved.converged or found.success or found.refinements == problem.refinements:
             return found
-        begin, before, warm = time.perf_counter(), found, True
-        guess = resampled(problem, guess.mesh.refined(found.interval_errors / problem.tol), found)
+        begin, before, warm = time.perf_counter(), found, found.interval_error < _FALSE
+        mesh = guess.mesh.refined(found.interval_errors / problem.tol)
+        guess = resampled(problem, mesh, found) if warm else first_guess(replace(problem, mesh=mesh))
 
 
 def _multipliers(mesh: Mesh, program: Program, solved: Solved) -> dict[str, Array]:

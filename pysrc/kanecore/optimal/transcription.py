@@ -30,7 +30,7 @@ from kanecore.optimal.expressions_by_name import as_casadi
 from kanecore.optimal.motion_problem import Condition, MotionProblem
 from kanecore.rank import independent_columns
 
-__all__ = ["EQUATIONS", "Formulas", "Program", "constraints", "transcribe"]
+__all__ = ["EQUATIONS", "Formulas", "Program", "Transcription", "constraints"]
 
 Array = npt.NDArray[np.float64]
 
@@ -41,20 +41,10 @@ _FOLLOWS = 1e-6  # the part of a condition that is independent of others, if it 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Nonlinear program of a problem on a mesh.
+    """Nonlinear program: terms "x", "f", "g" of CasADi, a guess z0, ranges of the unknowns and of the rows g.
 
-    Attributes
-    ----------
-    terms : dict of "x", "f", "g" to casadi.MX
-    z0 : ndarray
-    bounds, rows : (ndarray, ndarray)
-        Lowest and highest values of the unknowns and of g.
-    labels : list of (str, ndarray)
-        Of each block of rows what it says, and the time of each row relative to the duration.
-    shapes : list of (int, int)
-        Of the blocks of unknowns y, v, parameters, duration.
-    exact : bool
-        Whether there are second derivatives.
+    Each block of rows has a label, and the time of each row relative to the duration; each block of unknowns y, v,
+    parameters and duration a shape.  ``exact`` says that there are second derivatives.
     """
 
     terms: dict[str, Any]
@@ -106,13 +96,8 @@ class Formulas:
         return ca.Function("formulas", self.arguments, results)
 
 
-def transcribe(guess: CollocatedMotion, boxed: bool) -> Program:
-    """The nonlinear program of a problem on a mesh, with a guess; ``boxed`` limits μ."""
-    return _Transcription(guess).program(boxed)
-
-
-class _Transcription:
-    """Unknowns of a program, and its rows as far as they are written."""
+class Transcription:
+    """Unknowns of the program of a guess, and its rows as far as they are written."""
 
     def __init__(self, guess: CollocatedMotion) -> None:
         self.problem, self.mesh, self.guess, self.exact = guess.problem, guess.mesh, guess, True
@@ -152,6 +137,7 @@ class _Transcription:
             self.rows.append((label, times, term, low, high))
 
     def program(self, boxed: bool) -> Program:
+        """The nonlinear program; ``boxed`` limits μ."""
         problem, mesh = self.problem, self.mesh
         dropped, periodic = self._motion()
         formulas, variables = Formulas(problem), (*problem.states, *problem.controls)
@@ -168,15 +154,10 @@ class _Transcription:
         terms = [row[2] for row in self.rows]
         sides = (_joined(np.full(row[2].numel(), row[side]) for row in self.rows) for side in (3, 4))
         unknowns = ca.veccat(self.Y, self.V, self.U, self.T, self.M)
-        return Program(
-            {"x": unknowns, "f": ca.densify(cost), "g": ca.veccat(*terms)},
-            z0,
-            (low, high),
-            (next(sides), next(sides)),
-            [(label, np.repeat(times, term.numel() // len(times))) for label, times, term, _, _ in self.rows],
-            [part.T.shape for part in (self.Y, self.V, self.U, self.T)],
-            self.exact,
-        )
+        labels = [(label, np.repeat(times, term.numel() // len(times))) for label, times, term, _, _ in self.rows]
+        shapes = [part.T.shape for part in (self.Y, self.V, self.U, self.T)]
+        functions = {"x": unknowns, "f": ca.densify(cost), "g": ca.veccat(*terms)}
+        return Program(functions, z0, (low, high), (next(sides), next(sides)), labels, shapes, self.exact)
 
     def _motion(self) -> tuple[set[tuple[int, int]], list[str]]:
         """Write equations of motion and constraints; fixed ends that follow, and periodic states that do not."""
