@@ -91,7 +91,7 @@ from importlib import import_module
 from itertools import accumulate
 from kanecore.emit.kernel_groups import emit_group, emit_library
 from kanecore.kernels import GROUPS
-from kanecore.program import parts
+from kanecore.program import function_parts
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight_line import constant_value, straight_line
 first = sys.argv[1:]
