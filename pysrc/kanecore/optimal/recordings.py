@@ -133,6 +133,8 @@ class Recording:
             kind, i = dyn.names.found(("state", "output", "input"), key)
             name = dyn.names.of(kind)[i]
             values = real_array(f"recorded[{name!r}]", recorded[key], (len(t),), meaning="one for each t", finite=False)
+            if not np.isfinite(values).any():
+                raise ValueError(f"recorded[{name!r}] holds no number: leave it out")
             if kind == "input":
                 if applied is None or name in {symbol_name(other) for other in applied}:
                     raise ValueError(f"input {name!r} is in recorded and in inputs: leave out one")
