@@ -125,7 +125,7 @@ def fitted(dyn: Evaluator, recorded: Any, unknown: Any, search: Mapping[str, Any
         import scipy  # noqa: F401  # before any work
     except ImportError as error:
         raise ImportError(f"dyn.fit needs the package {error.name}: pip install {error.name}") from error
-    record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma")))
+    record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma"))).closed()
     named = dyn.names.by_number("state", search["start"] or {}, "start")
     first = {i: bounds(f"start[{dyn.names.of('state')[i]!r}]", value) for i, value in named.items()}
     number, m = positive_count("starts", search["starts"]), search["steps"]
