@@ -182,6 +182,16 @@ def test_a_loop_from_its_crank_alone() -> None:
         assert found.success, found.message
         assert abs(found.parameters["g"] - 9.81) < 3 * found.standard_errors["g"] < 0.02
         assert max(found.misfit.values()) < 1.1
+    found = dyn.fit(recording, {"L2": 0.8, "L3": 0.6, "g": 8.0})  # lengths of which the loop does not close
+    assert found.success, found.message
+    errors = np.abs(np.subtract(list(found.parameters.values()), [1.0, 0.8, 9.81]))
+    assert (errors < 3.5 * np.array(list(found.standard_errors.values()))).all()
+    whole = dict(zip([*dyn.coordinate_names, *dyn.speed_names], x0, strict=True))
+    found = dyn.fit(recording, {"g": 9.0}, start=whole, starts=1)
+    assert found.success, found.message
+    assert found.start_errors.max() < 1e-9
+    with pytest.raises(ValueError, match="start does not satisfy the constraints"):
+        dyn.fit(recording, {"g": 9.0}, start=whole | {"q2": x0[1] + 0.1}, starts=1)
 
 
 @pytest.mark.long
@@ -231,6 +241,7 @@ def test_coverage() -> None:
         ({"t": T[::-1]}, {}, ValueError, "recorded['t'] must hold at least 8 times, and increase"),
         ({"x": F[1:]}, {}, ValueError, "recorded['x'] has shape (200,)"),
         ({"phi": F}, {}, KeyError, "is called 'phi'"),
+        ({"x": np.full(T.size, np.nan)}, {}, ValueError, "recorded['x'] holds no number"),
         ({"F": np.where(T > 1, np.nan, F)}, {}, ValueError, "recorded['F'] holds NaN"),
         ({}, {"inputs": {"F": 1.0}}, ValueError, "input 'F' is in recorded and in inputs"),
         ({"F": None}, {"inputs": lambda t, x: [1.0]}, TypeError, "inputs of a fit are numbers and signals"),

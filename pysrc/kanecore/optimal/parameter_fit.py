@@ -125,7 +125,7 @@ def fitted(dyn: Evaluator, recorded: Any, unknown: Any, search: Mapping[str, Any
         import scipy  # noqa: F401  # before any work
     except ImportError as error:
         raise ImportError(f"dyn.fit needs the package {error.name}: pip install {error.name}") from error
-    record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma")))
+    record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma"))).closed()
     named = dyn.names.by_number("state", search["start"] or {}, "start")
     first = {i: bounds(f"start[{dyn.names.of('state')[i]!r}]", value) for i, value in named.items()}
     number, m = positive_count("starts", search["starts"]), search["steps"]
@@ -195,12 +195,20 @@ class _Program:
         record, f = self.record, constraint_rows(self.casadi, self.record.dyn)
         _, *slopes = (np.array(part) for part in f.jacobian()(record.t[0], guess[0], record.r[0], record.p, *[0] * 2))
         matrix = np.vstack([slopes[0], slopes[4]])  # by x
-        kept = list[int]()
+        free, kept, limit = matrix.copy(), list[int](), 1e-8 * np.max(np.abs(matrix), initial=0.0)
+        held = [i for i, (low, high) in self.first.items() if low == high]
+        free[:, held] = 0.0
         for i in range(len(matrix)):
-            if np.linalg.matrix_rank(matrix[[*kept, i]], tol=1e-8 * np.max(np.abs(matrix))) > len(kept):
+            if np.linalg.matrix_rank(free[[*kept, i]], tol=limit) > len(kept):
                 kept.append(i)
+        begin = guess[0].copy()
+        begin[held] = [self.first[i][0] for i in held]
+        missed = np.array(self.casadi.vertcat(*f(record.t[0], begin, record.r[0], record.p))).ravel()
+        missed[kept] = 0.0
+        if len(held) and np.max(np.abs(missed), initial=0.0) > 1e-6:
+            raise ValueError("start does not satisfy the constraints: name independent coordinates and speeds alone")
         rows = self.casadi.vertcat(*f(record.t[0], x, r, p))
-        return rows[kept], len(kept) < len(matrix)
+        return rows[kept], np.linalg.matrix_rank(matrix, tol=limit) < len(matrix) if len(matrix) else False
 
     def solved(self, z: Array, x: Array, options: Mapping[str, Any]) -> Solved:
         """Solution from some parameters and states."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,6 +133,8 @@ class Recording:
             kind, i = dyn.names.found(("state", "output", "input"), key)
             name = dyn.names.of(kind)[i]
             values = real_array(f"recorded[{name!r}]", recorded[key], (len(t),), meaning="one for each t", finite=False)
+            if not np.isfinite(values).any():
+                raise ValueError(f"recorded[{name!r}] holds no number: leave it out")
             if kind == "input":
                 if applied is None or name in {symbol_name(other) for other in applied}:
                     raise ValueError(f"input {name!r} is in recorded and in inputs: leave out one")
@@ -210,6 +212,25 @@ class Recording:
         if dyn.n_configuration or dyn.n_velocity or dyn.unit:
             x = consistent(dyn, self.t, x, None, r=self.r, p=self.p)
         return x
+
+    def closed(self) -> Recording:
+        """The same from lengths for which the coordinates, if all are recorded, are nearest to the constraints."""
+        from scipy.optimize import least_squares
+
+        dyn, unknown, x = self.dyn, self.unknown, np.zeros((len(self.t), self.dyn.n_x))
+        direct = {i: j for j, (_, kind, i) in enumerate(self.signals) if kind == "state"}
+        if not (dyn.n_configuration and unknown.names and {*range(dyn.n_q)} <= {*direct}):
+            return self
+        for i in range(dyn.n_q):
+            x[:, i] = smoothed(self.t, self.y[:, direct[i]])[0]
+        begin, r, (low, high) = unknown.inverse(unknown.first), self.r, unknown.ranges
+
+        def missed(z: Array) -> Array:
+            gaps = dyn.configuration_residual(self.t, x, r=r, p=self.with_parameters(z))
+            return np.append(gaps, WEAK * (z - begin) / unknown.size)
+
+        z = least_squares(missed, np.clip(begin, low + 1e-9, high - 1e-9), bounds=(low, high), x_scale=unknown.size).x
+        return replace(self, unknown=replace(unknown, first=unknown.values(z)), p=self.with_parameters(z))
 
     def _nearest(self, casadi: Any, x: Array, y: Array) -> Array:
         """Coordinates that agree with outputs and constraints, sample by sample, from where the last two lead."""
