@@ -3,7 +3,7 @@
 
 const REMEMBERED = 20000;  // samples, for CSV
 const SHOWN = 900;         // pictures in plots and traces
-const SMOOTH = 5e-4;       // of what a curve covers: chords leave it by less
+const SMOOTH = 1e-3;       // of what a curve covers: chords leave it by less
 const FINEST = 16;         // points of a curve in a picture
 const PATIENCE = 12;       // milliseconds of a picture that go into steps
 const LONGEST = 0.1;       // seconds: a longer pause, as of a hidden page, is no motion
@@ -124,22 +124,23 @@ class Motion {
         const run = {...this.model.run, atol: this.model.run.rtol}, points = Math.ceil(span / this.spacing(span));
         this.pictures++;
         const going = this.check(machine.advance(before + span, run, until, points - 1));
-        this.recordBetween();
+        this.recordBetween(until);
         const status = machine.pose();
         if (going) this.check(status);
         this.record();
         return machine.time - before;
     }
 
-    // The samples within the last picture; the work up to them is that of chords of the power.
-    recordBetween() {
+    // The samples within the last picture, as many as can be had by `until`; the work up to them is that of chords of the
+    // power.
+    recordBetween(until) {
         const {machine} = this, end = machine.time, state = Array.from(machine.view("state"));
         const energies = machine.view("energies"), whole = energies[2];
         for (const [t, ...x] of machine.samples()) {
             const last = this.history[this.history.length - 1];
             machine.time = t;
             machine.view("state").set(x);
-            if (machine.project() || machine.pose()) break;
+            if (performance.now() > until || machine.project() || machine.pose()) break;
             energies[2] = last.energies[2] + (t - last.t) * (last.power + machine.view("powers")[0]) / 2;
             this.record();
         }
