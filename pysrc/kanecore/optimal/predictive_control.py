@@ -112,7 +112,7 @@ class PredictiveController:
         """Forget the plan: the next call begins with the inputs that cost nothing."""
         self.r = np.tile(self._rest, (self.horizon, 1))
         self.x = np.empty((0, self._dyn.n_x))
-        self._t = math.nan
+        self._time = math.nan
 
     def __call__(self, t: float, x: npt.ArrayLike) -> Array:
         clock = [time.perf_counter()]
@@ -120,7 +120,7 @@ class PredictiveController:
         now = state_vector(dyn, x)
         self._shift(float(t), now)
         plan, r, moved, m = self.x, self.r, self._moved, len(self._moved)
-        after, a, b = discretize(dyn, plan[:-1], r, self.dt, t=self._t, p=self._parameters)
+        after, a, b = discretize(dyn, plan[:-1], r, self.dt, t=self._time, p=self._parameters)
         clock.append(time.perf_counter())
         slopes, gaps = np.zeros((n, dyn.n_x, n * m)), np.empty((n, dyn.n_x))
         row, gap = np.zeros((dyn.n_x, n * m)), now - plan[0]
@@ -145,11 +145,11 @@ class PredictiveController:
 
     def _shift(self, t: float, now: Array) -> None:
         """Bring the plan to the time of this sample; constraints ask for states that inputs lead to."""
-        passed = 0 if math.isnan(self._t) else round((t - self._t) / self.dt)
+        passed = 0 if math.isnan(self._time) else round((t - self._time) / self.dt)
         if not 0 <= passed < self.horizon:
             self.restart()
             passed = 0
-        self._t = t
+        self._time = t
         self.r = np.vstack([self.r[passed:], *[self.r[-1:]] * passed])
         if self._constrained:
             self.x = rollout(self._dyn, now, self.r, dt=self.dt, t0=t, parameters=self._parameters)
@@ -162,7 +162,7 @@ class PredictiveController:
         """Goals at the nodes but the first, of unit quaternions those of the sign that is nearer."""
         n = (self.horizon, self._dyn.n_x)
         if callable(self._goal):
-            times = self._t + self.dt * np.arange(1, self.horizon + 1)
+            times = self._time + self.dt * np.arange(1, self.horizon + 1)
             goals = real_array("goal(times)", self._goal(times), n)
         else:
             goals = np.broadcast_to(self._goal, n).copy()

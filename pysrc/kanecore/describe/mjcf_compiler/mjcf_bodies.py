@@ -173,7 +173,7 @@ class Bodies:
         if masses:
             mass = together(masses)
         elif body.inertial is not None:
-            mass = self._inertial(*body.inertial)
+            mass = self._own_inertia(*body.inertial)
         total = max(mass.mass, self.compiler.number("boundmass"))
         a, b, c = inertia = np.maximum(mass.inertia, self.compiler.number("boundinertia"))
         if a + b < c or a + c < b or b + c < a:
@@ -182,7 +182,7 @@ class Bodies:
             inertia = np.full(3, (a + b + c) / 3.0)
         return Mass(total, inertia, mass.at)
 
-    def _inertial(self, element: Element, frame: At) -> Mass:
+    def _own_inertia(self, element: Element, frame: At) -> Mass:
         values = read("inertial", element)
         if "pos" not in values or "mass" not in values:
             raise fault(element, "<inertial> has no pos or no mass")
