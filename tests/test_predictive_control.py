@@ -72,8 +72,8 @@ def test_swing_up() -> None:
     assert sol["theta"][-1] == pytest.approx(np.pi, abs=0.02)
     assert np.max(np.abs(sol.r)) == pytest.approx(20.0, abs=1e-6)
     assert {*mpc.seconds} == {"model", "condensing", "solver", "all"}
-    again = mpc(mpc._t, sol.x[-1])  # the same sample: nothing moves on
-    assert mpc(mpc._t, sol.x[-1]) == pytest.approx(again, abs=0.5)
+    again = mpc(mpc._time, sol.x[-1])  # the same sample: nothing moves on
+    assert mpc(mpc._time, sol.x[-1]) == pytest.approx(again, abs=0.5)
 
 
 def test_a_loop_follows_a_motion() -> None:
