@@ -7,9 +7,10 @@ folder, and published by one ``os.replace``.  So an entry exists whole or not at
 a lock:
 
 * two processes that build the same key both succeed; the first to publish wins, and the other uses its entry.  If the
-system has locks, the other process waits, so that many workers compile a model once;
+  system has locks, the other process waits, so that many workers compile a model once;
 * a killed compile leaves a temporary folder, which is never read, and no lock.  The folder's name has the machine and
-process: the next compile on that machine removes the folder, and so does `clear`; other machines remove it after a day;
+  process: the next compile on that machine removes the folder, and so does `clear`; other machines remove it after a
+  day;
 * an entry that was truncated, altered or moved disagrees with its record, and is built again.
 
 A failed compile leaves ``<name>-<key>.log``.  Files without such names are never read or removed, so

@@ -269,12 +269,12 @@ def linear_system(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = N
     z are the errors relative to the motion x̄(t) with the inputs r̄, for independent states only:
 
     - of n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The dependent ones follow from the
-    linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
-    Hubbard, *Multibody System Dynamics* 33, 2015). q_dependent and u_dependent are left out if they follow from the
-    others at x.  Otherwise, and for q in a model with quaternions, pivots in the metric of the masses choose the
-    dependent ones.  `LinearSystem.dependent_names` lists them.
+      linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
+      Hubbard, *Multibody System Dynamics* 33, 2015). q_dependent and u_dependent are left out if they follow from the
+      others at x.  Otherwise, and for q in a model with quaternions, pivots in the metric of the masses choose the
+      dependent ones.  `LinearSystem.dependent_names` lists them.
     - of a unit quaternion three angles about the body's axes, q = q̄ ⊗ (1, δθ/2).  Since q̄ changes, δθ̇ = δω − ω̄ × δθ
-    for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
+      for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
       and Control*, 2014, section 3.7.4).
 
     Rates of prescribed motions are separate inputs, as for `linearize`.  C and D are exact as well, unless an output

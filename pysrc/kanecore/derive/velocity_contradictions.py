@@ -9,7 +9,7 @@ an instant, and these are no mistakes:
 - the velocity of a body's material point at a place through which the body moves: the touching point;
 - a velocity that is the derivative of the position at states on the constraints, or that has auxiliary speeds;
 - an angular velocity of a frame that was never turned, or with axes that no vector is written in: a ball without a
-defined attitude.
+  defined attitude.
 
 Numbers at random states on the constraints decide.
 """
