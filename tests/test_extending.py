@@ -50,8 +50,8 @@ static const kc_method improved_euler = {.name = "improved_euler",
                                .a = improved_euler_a[0],
                                .c = improved_euler_c,
                                .step = by_tableau,
-                               .dense = dense_hermite,
-                               .interpolate = interpolate_hermite};
+                               .dense = kc_hermite_dense,
+                               .interpolate = kc_hermite_interpolate};
 
 const kc_method *const kc_methods[] = {&improved_euler, """
 

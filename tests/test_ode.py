@@ -183,8 +183,8 @@ static const kc_method heun = {.name = "heun",
                                .a = heun_a[0],
                                .c = heun_c,
                                .step = by_tableau,
-                               .dense = dense_hermite,
-                               .interpolate = interpolate_hermite};
+                               .dense = kc_hermite_dense,
+                               .interpolate = kc_hermite_interpolate};
 
 const kc_method *const kc_methods[] = {&heun, """
 LAST = "\nconst kc_method *const kc_methods[] = {"
