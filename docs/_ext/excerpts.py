@@ -30,7 +30,7 @@ def write_texts(app: Sphinx, error: Exception | None) -> None:
 
 
 def texts_of(document: nodes.document) -> list[list[str]]:
-    """Of each section its anchor and its own text, the title first."""
+    """Anchor and text of each section, title included, without the subsections."""
     return [
         [section["ids"][0], " ".join(part.astext() for part in section.children if not isinstance(part, nodes.section))]
         for section in document.findall(nodes.section)

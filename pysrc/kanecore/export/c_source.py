@@ -100,7 +100,7 @@ class Source:
 
     @cached_property
     def _reads_rank(self) -> bool:
-        """Whether a kernel reads how many rows of G count."""
+        """Test whether a kernel reads the rank of G."""
         solvers = (each for each in self._of_kernels.values() if isinstance(each, Solved))
         return bool(self.library.d.constraints) and any(m.endswith("rank") for each in solvers for m in each.members)
 
@@ -125,7 +125,7 @@ class Source:
 
     @cached_property
     def _bounds(self) -> dict[str, Operations | Stack]:
-        """What bounds functions by the names of constants in the header; the second only where angles matter."""
+        """Bounds of a function by the names of constants in the header; the second one only where angles matter."""
         library, counting = self.library, self.library.counting  # which may make functions of its own
         functions = {**library.functions.by_name, **({"count": counting} if counting is not None else {})}
         return {
@@ -154,7 +154,7 @@ class Source:
 
     @property
     def _named_sizes(self) -> dict[str, int]:
-        """Those that the header names: of arguments, of results, and of constraints."""
+        """Sizes that the header names: of arguments, results and constraints."""
         shapes = " ".join(axis for kernel in self.kernels for axis in (*kernel.shape, *kernel.beyond))
         named = {*_ALWAYS, *re.findall(r"\bn_\w+", shapes)}
         return {name: n for name, n in self.sizes.items() if name in named or (n and name in ("n_z", "n_constraints"))}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["casadi_function"]
 
 VARIABLES = ("t", "x", "r", "p")
-"""By which there are derivatives."""
+"""Arguments with derivatives."""
 
 
 def casadi_function(dyn: Evaluator, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:

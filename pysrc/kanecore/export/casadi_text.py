@@ -31,7 +31,7 @@ KERNELS = (
     *("rhs", "udot", "qdot", "mass_matrix", "constraint_jacobian", "multipliers"),
     *("linearize", "rhs_time_derivative", "rhs_parameter_jacobian"),
 )
-"""Those that the functions call."""
+"""Kernels that the functions call."""
 
 PARTS = ("calls", "slopes", "gradient", "hessian", "interface")
 """The files that the functions are written from, in their order."""

@@ -49,7 +49,7 @@ class _Thing:
 
 
 def reachable(text: str, facts: Mapping[str, bool]) -> str:
-    """What functions and variables need that other files can see; ``facts``: values of conditions, as they stand."""
+    """Text that public functions and variables reach; ``facts`` has the values of preprocessor conditions."""
     things = list(_things("".join(_decided(text.splitlines(keepends=True), facts))))
     makers = defaultdict(list)
     for thing in things:
@@ -160,7 +160,7 @@ def _things(text: str) -> Iterator[_Thing]:
 
 
 def _complete(code: str, last: str) -> bool:
-    """Whether a declaration or a directive is read to its end."""
+    """Test whether a declaration or directive is read to its end."""
     if code.startswith("#"):
         return not last.rstrip().endswith("\\")
     return last.startswith("}") or (last.rstrip().endswith(";") and code.count("{") == code.count("}"))

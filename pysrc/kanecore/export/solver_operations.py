@@ -21,7 +21,7 @@ def free_solution(n: int, k: int, symmetric: bool) -> int:
 
 
 def motion(m: int, n_residuals: int) -> int:
-    """What ``kc_accelerate_by`` takes beside the solution: sizes of rows, and how far the state is off."""
+    """Operations of ``kc_accelerate_by`` without the solution: sizes of rows, distance from the constraints."""
     return m + 8 * n_residuals + 16
 
 

@@ -77,7 +77,7 @@ class Stack:
         return constants + self.of(counting.name) + self._size * room
 
     def _frame(self, function: Function) -> int:
-        """Of a function alone; programs that a solver calls may be compiled into it."""
+        """Bytes of a function alone; programs that a solver calls may be compiled into it."""
         if isinstance(function, Straight):
             return FRAME + self._of_program(function)
         called = (self._functions.get(name) for name in function.calls)
@@ -85,7 +85,7 @@ class Stack:
         return FRAME + inlined + _of_solver(function)[0] + self._of_arrays(function)
 
     def _below(self, function: Function) -> int:
-        """Of all that a function calls."""
+        """Bytes of the deepest call of a function."""
         if isinstance(function, Straight):
             return max(map(_of_sines, function.parts.parts), default=0)
         _, above, alone = _of_solver(function)
@@ -111,7 +111,7 @@ def _of_solver(function: Solved) -> tuple[int, int, int]:
 
 
 def _of_sines(part: Iterable[Instruction]) -> int:
-    """What they take below a function: those of large angles, by way of packs."""
+    """Bytes of sines of large angles below a function, by way of packs."""
     if any(isinstance(each, SineCosines) for each in part):
         return SINES + SEVERAL
     return SINES * any(isinstance(each, SineCosine) for each in part)

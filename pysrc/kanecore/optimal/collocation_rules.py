@@ -65,7 +65,7 @@ class Rule:
 
     @property
     def shared(self) -> bool:
-        """Whether points at ends of intervals are those of the neighbours as well."""
+        """Test whether neighbouring intervals share the points at their ends."""
         return bool(self.points[0] == 0.0)
 
     @cached_property

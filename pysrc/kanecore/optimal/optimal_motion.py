@@ -139,7 +139,7 @@ class OptimalMotion(Trajectory):
 
 
 def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
-    """What `optimize` returns for its arguments: guess, nonlinear program, errors of intervals, finer meshes."""
+    """Optimal motion of `optimize`: solves the nonlinear program on finer meshes until interval errors are small."""
     begin = time.perf_counter()
     problem = read(dyn, arguments)
     guess, before = first_guess(problem), None

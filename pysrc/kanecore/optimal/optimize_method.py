@@ -116,7 +116,25 @@ def optimize(
     --------
     ``dyn.optimize(2.0, start=dyn.state(), end={"x": 0, "theta": np.pi, "v": 0, "omega": 0}, cost="F**2")``
     """
-    arguments = {name: value for name, value in locals().items() if name != "dyn"}
+    arguments = {
+        "duration": duration,
+        "start": start,
+        "end": end,
+        "cost": cost,
+        "final_cost": final_cost,
+        "bounds": bounds,
+        "path": path,
+        "periodic": periodic,
+        "unknown": unknown,
+        "known": known,
+        "parameters": parameters,
+        "guess": guess,
+        "method": method,
+        "intervals": intervals,
+        "tol": tol,
+        "refinements": refinements,
+        "options": options,
+    }
     try:
         from kanecore.optimal.optimal_motion import optimal_motion
     except ImportError as error:

@@ -364,7 +364,7 @@ def bounds(label: str, value: Any) -> Range:
 
 
 def _sought(dyn: Evaluator, unknown: Any) -> dict[str, dict[int, Any]]:
-    """What is unknown, by kind and place: None, a number or a range."""
+    """Ranges of unknowns, by kind and index: None, a number or (low, high)."""
     if isinstance(unknown, str) or hasattr(unknown, "free_symbols"):
         unknown = [unknown]
     result: dict[str, dict[int, Any]] = {"parameter": {}, "input": {}}

@@ -42,7 +42,7 @@ def contributing(reading: Reading) -> Reading:
 
 
 def contributing_as_written(reading: Reading) -> Reading:
-    """As `contributing`, but reactions that affect the motion and are not listed stay inputs."""
+    """Apply `contributing`, but keep unlisted reactions that affect the motion as inputs."""
     d = with_reactions(explicit_loads(reading.description), reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []

@@ -17,7 +17,7 @@ OWN_FRAMES: Mapping[str, str] = {
     "n_points": "shown_points",
     "n_frames": "shown_frames",
 }
-"""Whether a kernel's vectors are of points or of frames, by the first axis of its shape."""
+"""Kind of a kernel's vectors, points or frames, by the first axis of its shape."""
 
 
 def check_vectors(kernel: Kernel, name: str) -> None:

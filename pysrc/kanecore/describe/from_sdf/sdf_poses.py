@@ -84,7 +84,7 @@ class SdfPoses:
         return self._named[name]
 
     def _default(self, element: Element) -> str:
-        """What a pose is relative to if that is not said."""
+        """Name of the frame of a pose without ``relative_to``."""
         if element.tag == "joint":
             return self._values.part(element, "child").text.strip()
         return (element.attributes.get("attached_to", "") if element.tag == "frame" else "") or MODEL

@@ -120,7 +120,7 @@ def _meshes(top: Element) -> Iterator[tuple[str, Element]]:
 
 
 class _Rest:
-    """What stands beside the bodies: tendons, equality constraints, keyframes, and numbers that hold at ``qpos0``."""
+    """Compiler of all sections but bodies: tendons, equality constraints, sensors, keyframes, numbers at ``qpos0``."""
 
     def __init__(self, record: Record, bodies: Bodies, classes: Classes) -> None:
         self.record, self.bodies, self.classes, self.c = record, bodies, classes, record.columns

@@ -31,4 +31,4 @@ SENSORS = (
 
 SENSED = {"body": ("body", 1), "xbody": ("body", 2), "joint": ("jnt", 3), "geom": ("geom", 5), "site": ("site", 6)}
 SENSED |= {"tendon": ("tendon", 18), "actuator": ("actuator", 19)}
-"""What sensors that are read are of: the kind of the name, and the number in ``sensor_objtype``."""
+"""Objects of sensors that are read: kind of the name, and number in ``sensor_objtype``."""
