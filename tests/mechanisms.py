@@ -21,6 +21,7 @@ import kanecore as kc
 __all__ = [
     "PARAMETERS",
     "Pieces",
+    "carriage",
     "chain",
     "compiled",
     "free_body",
@@ -160,6 +161,37 @@ def chain(n: int = 2, *, absolute: bool = False, **options: Any) -> kc.Model:
         bodies.append(me.Particle(f"bob{i + 1}", point, m))
     options = {"forcelist": [(body.point, m * g * N.x) for body in bodies], "name": "chain", **options}
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
+
+
+def carriage(n: int, **options: Any) -> kc.Model:
+    """A carriage on a line that carries n four-bars: 3n + 1 coordinates, and two rows for each loop."""
+    frame, origin = ground()
+    s, v = me.dynamicsymbols("s v")
+    car = origin.locatenew("car", s * frame.x)
+    car.set_vel(frame, v * frame.x)
+    bodies, loads, loops = [me.Particle("car", car, 10 * m)], [], {}
+    q, u, dependent = [s], [v], []
+    for i in range(n):
+        tip = first = car.locatenew(f"stand{i}", i * l * frame.x)
+        first.set_vel(frame, v * frame.x)
+        for letter, share in zip("abc", (1, 2, 1), strict=True):
+            angle, rate = me.dynamicsymbols(f"{letter}{i} w{letter}{i}")
+            bar, start = me.ReferenceFrame(f"{letter}{i}"), tip
+            bar.orient_axis(frame, frame.z, angle)
+            bar.set_ang_vel(frame, rate * frame.z)
+            centre, tip = (start.locatenew(f"{letter}{k}{i}", share * l / k * bar.x) for k in (2, 1))
+            for point in (centre, tip):
+                point.v2pt_theory(start, frame, bar)
+            inertia = me.inertia(bar, 0, 0, m * (share * l) ** 2 / 12)
+            bodies.append(me.RigidBody(f"bar {letter}{i}", centre, bar, share * m, (inertia, centre)))
+            loads.append((centre, -share * m * g * frame.y))
+            (q if letter == "a" else dependent).append(angle)
+            (u if letter == "a" else options.setdefault("u_dependent", [])).append(rate)
+        gap = tip.pos_from(first) - 2 * l * frame.x
+        loops |= {f"x{i}": gap.dot(frame.x), f"y{i}": gap.dot(frame.y)}
+    given = {"bodies": bodies, "forcelist": loads, "q_dependent": dependent, "configuration_constraints": loops}
+    kd_eqs = rates([*q, *dependent], [*u, *options["u_dependent"]])
+    return kc.Model(frame, q, u, kd_eqs, **given, **{"name": f"carriage{n}", **options})
 
 
 def links(masses: Sequence[Any] = (sm.Symbol("m1"),), **options: Any) -> kc.Model:

@@ -177,7 +177,7 @@ class Constraints:
         ):
             for value in values:
                 slopes = accumulate(g, [(value, g.one)], symbols, level)
-                noise = g.sum(g.call(Op.ABS, g.mul(a, x)) for a, x in zip(slopes, symbols, strict=True))
+                noise = g.sum(g.call(Op.ABS, g.mul(a, x)) for a, x in zip(slopes, symbols, strict=True) if a)
                 size = terms(g, value, tolerance)
                 largest = g.mul(g.constant(FEASIBLE / SOLVED), size)
                 result.append(g.binary(Op.MIN, g.add(size, g.mul(weight, noise)), largest))

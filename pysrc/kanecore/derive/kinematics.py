@@ -109,9 +109,9 @@ class Kinematics(Rotations):
     def _compare_turning(self) -> list[bool]:
         """Test at random states whether Rᵀ dR/dt is [ω_rel]×, for each frame and all its parents."""
         g = self.graph.clone()  # a copy: the comparison must not add nodes to the model
-        result = [True]
+        result, rate = [True], Tangent(g, self.seeds)
         for i in range(1, len(self.description.frames)):
-            pairs = list(zip(self.relative_omega(g, i), self.turning(g, i), strict=True))
+            pairs = list(zip(self.relative_omega(g, i), self.turning(g, i, rate), strict=True))
             # at random states a prescribed quaternion has another norm than one, so the states decide nothing
             fits = self._equal(g, pairs) or not self._equal(g, self.square(g, i))
             result.append(result[self.description.frames[i].parent] and fits)
@@ -121,10 +121,10 @@ class Kinematics(Rotations):
         """Pairs of entries of R Rᵀ and of 1."""
         return [(dot(g, a, b), int(a is b)) for a in self.to_parent[i] for b in self.to_parent[i]]
 
-    def turning(self, g: Graph, i: int) -> Components:
-        """Angular velocity ω in frame i with Rᵀ dR/dt = [ω]×."""
-        rate, r = Tangent(g, self.seeds).of, self.to_parent[i]
-        change = [tuple(map(rate, row)) for row in r]
+    def turning(self, g: Graph, i: int, rate: Tangent) -> Components:
+        """Angular velocity ω in frame i with Rᵀ dR/dt = [ω]×; ``rate`` has the seeds of these kinematics in g."""
+        r = self.to_parent[i]
+        change = [tuple(map(rate.of, row)) for row in r]
         x, y, z = (dot(g, [row[k] for row in r], [row[j] for row in change]) for j, k in ((1, 2), (2, 0), (0, 1)))
         return x, y, z
 

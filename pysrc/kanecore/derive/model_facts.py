@@ -35,7 +35,7 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
     read: dict[int, int] = {}  # parameters that a node depends on, as bits
     result = {}
     for name in kernels:
-        roots = _roots(derivation, name)
+        roots = set(_roots(derivation, name))
         for i in g.below(roots, stop=read):
             if i not in read:
                 read[i] = reduce(or_, (read[k] for k in g.operands(i)), own.get(i, 0))

@@ -279,6 +279,7 @@ class _Search:
     # -------------------------------------------------------------------- frames
     def _of_frames(self, frames: Sequence[int]) -> None:
         k, d, g = self.k, self.d, self.g
+        rate = Tangent(g, k.seeds)
         for i in frames:
             frame = d.frames[i]
             entries = [x for row in frame.rotation for x in row]
@@ -286,7 +287,7 @@ class _Search:
                 continue
             if self._is_freed(self._freed.frames[i].angular_velocity) or not self._matters(i):
                 continue
-            turned = k.turning(g, i)
+            turned = k.turning(g, i, rate)
             if not all(self._equal_scalars(a, b) for a, b in k.square(g, i)):
                 continue  # a prescribed quaternion is no rotation at random states
             given = k.relative_omega(g, i)

@@ -7,6 +7,7 @@ one frame are found here if a description needs them before anything is derived.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from kanecore.describe.description import Frame
@@ -27,9 +28,7 @@ class Ancestry:
 
     def __init__(self, parents: Sequence[int]) -> None:
         self.parents = parents
-        self._depth: list[int] = []
-        for parent in parents:
-            self._depth.append(self._depth[parent] + 1 if parent >= 0 else 0)
+        self._depth = {-1: -1}  # of the items asked for, and of those above them
 
     def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
         """Items to climb from ``start`` to below the common ancestor, and to descend from there to ``end``.
@@ -38,13 +37,20 @@ class Ancestry:
         """
         up, down = [], []
         while start != end:
-            if end < 0 or (start >= 0 and self._depth[start] >= self._depth[end]):
+            if end < 0 or (start >= 0 and self.depth(start) >= self.depth(end)):
                 up.append(start)
                 start = self.parents[start]
             else:
                 down.append(end)
                 end = self.parents[end]
         return up, down[::-1]
+
+    def depth(self, item: int) -> int:
+        """The number of ancestors of an item."""
+        way = list(itertools.takewhile(lambda i: i not in self._depth, self.chain(item)))
+        for i in reversed(way):
+            self._depth[i] = self._depth[self.parents[i]] + 1
+        return self._depth[item]
 
     def common(self, a: int, b: int) -> int:
         """The nearest common ancestor, −1 where there is none."""

@@ -9,8 +9,9 @@ them acts on the child.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -290,11 +291,14 @@ class Attachments:
 
     def _without_rings(self) -> Iterator[Joint]:
         """Joints, with every ring of joints opened at its first joint from the ground."""
+        grounded: set[int] = {GROUND}
         for joint in self._joints:
             above, passed = joint.parent, set()
-            while above not in (GROUND, joint.child) and above not in passed:
+            while above not in grounded and above != joint.child and above not in passed:
                 passed.add(above)
                 above = self._joints[above].parent
+            if above in grounded:
+                grounded |= passed
             if above == joint.child and joint.child < min(passed, default=joint.child + 1):
                 *_, origin = self.path(self.bodies[joint.child].point)
                 yield Joint(
@@ -317,12 +321,12 @@ class Attachments:
 
     def _parent(self, body: int) -> tuple[int, int]:
         frame, point = self.bodies[body].frame, GROUND
-        chain = list(self._chain(frame))
+        chain = self._chain(frame)
         for point in self.path(self.bodies[body].point):
             owner = self._carrier(point, chain, body)
             if owner is not None:
                 return owner, point
-            chain = [f for f, _ in reversed(self.points[point].position)] + list(self._chain(frame))
+            chain = itertools.chain((f for f, _ in reversed(self.points[point].position)), self._chain(frame))
         return GROUND, point
 
     def _chain(self, frame: int) -> Iterator[int]:
@@ -332,7 +336,7 @@ class Attachments:
             f = self.frames[frame]
             frame = f.parent if f.oriented else f.angular_parent
 
-    def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
+    def _carrier(self, point: int, chain: Iterable[int], child: int) -> int | None:
         """Choose the owner of a point that carries a body.
 
         The carrier is the owner whose frame comes first on the way to the child; else the owner whose mass centre the

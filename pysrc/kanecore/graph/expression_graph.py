@@ -20,6 +20,8 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple, Protocol
 
 from .operations import OPERATIONS, Op
@@ -430,6 +432,14 @@ class Graph:
             if node[0] is not Op.CONST and node[0] is not Op.SYM:
                 stack.extend(node[1:])
         return sorted(seen)
+
+    def reads(self, roots: Sequence[int], symbols: Sequence[int]) -> list[int]:
+        """For each root the symbols that it depends on, as bits: bit k stands for ``symbols[k]``."""
+        own = {node: 1 << k for k, node in enumerate(symbols)}
+        read: dict[int, int] = {}
+        for i in self.below(roots):
+            read[i] = reduce(or_, (read[k] for k in self.operands(i)), own.get(i, 0))
+        return [read[i] for i in roots]
 
     def above(self, i: int) -> set[int]:
         """All nodes with node ``i`` below them, and node ``i``."""

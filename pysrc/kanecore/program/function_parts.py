@@ -74,16 +74,16 @@ def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> 
     """
     size = CHUNK_IN_LANES if in_lanes else CHUNK
     longest = size + size // 2 if in_lanes else WHOLE if in_core else min(WHOLE_BESIDE, 3 * size)
-    stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
+    stored = [i for i, result in enumerate(program.results) if result.source != 0.0]
     clear: tuple[Clear, ...] = ()
-    zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]
-    if len(zeros) > ZEROS:  # thousands, for the partial velocities of a long tree
+    if len(program.results) - len(stored) > ZEROS:  # thousands, for the partial velocities of a long tree
         clear = (Clear(OUT, len(program.results)),)
-        for i in zeros:
-            del stores[i]
+    else:
+        stored = list(range(len(program.results)))
+    stores = [Store(Entry(OUT, i), program.results[i]) for i in stored]
     if len(program.instructions) <= longest:
-        return Parts((_whole(program, list(stores.values())),), clear, first)
-    parts, width = _several(program, list(stores.values()), first, size)
+        return Parts((_whole(program, stores),), clear, first)
+    parts, width = _several(program, stores, first, size)
     return Parts(parts, clear, width)
 
 

@@ -22,7 +22,7 @@ With q̇ = Y u + z the powers Q·Y u and F·u are the same for all u, so Yᵀ Q 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kanecore.derive.kinematics import Accelerations, Kinematics
@@ -277,7 +277,8 @@ def common_fields(k: Kinematics) -> list[tuple[Components, set[int]]]:
     """The fields γ in which every body with mass has a load m γ at its mass centre, and the numbers of these loads."""
     common: list[tuple[Components, set[int]]] = []
     taken: set[int] = set()
-    of_bodies = [_weights_of(k, body) for body in k.description.bodies if body.mass]
+    forces_at = _forces_at_points(k)
+    of_bodies = [_weights_of(k, body, forces_at) for body in k.description.bodies if body.mass]
     for field in of_bodies[0].values() if of_bodies else ():
         loads: set[int] = set()
         for own in of_bodies:
@@ -292,18 +293,28 @@ def common_fields(k: Kinematics) -> list[tuple[Components, set[int]]]:
 def weights(k: Kinematics) -> dict[int, Components]:
     """The numbers of the loads that are m γ at the mass centre of some body, each with its γ in inertial axes."""
     found: dict[int, Components] = {}
+    forces_at = _forces_at_points(k)
     for body in k.description.bodies:
-        for number, field in _weights_of(k, body).items():
+        for number, field in _weights_of(k, body, forces_at).items():
             found.setdefault(number, field)
     return found
 
 
-def _weights_of(k: Kinematics, body: Body) -> dict[int, Components]:
+def _forces_at_points(k: Kinematics) -> dict[int, list[int]]:
+    """Numbers of the loads that are forces, by their points."""
+    found: dict[int, list[int]] = {}
+    for i, load in enumerate(k.description.loads):
+        if load.kind == "force":
+            found.setdefault(load.at, []).append(i)
+    return found
+
+
+def _weights_of(k: Kinematics, body: Body, forces_at: Mapping[int, Sequence[int]]) -> dict[int, Components]:
     """Numbers of the loads that are m γ at the mass centre of one body, each with its γ."""
     if not body.mass:
         return {}
-    at_centre = ((i, x) for i, x in enumerate(k.description.loads) if x.kind == "force" and x.at == body.point)
-    fields = ((i, _per_mass(k, load, body.mass)) for i, load in at_centre)
+    loads = k.description.loads
+    fields = ((i, _per_mass(k, loads[i], body.mass)) for i in forces_at.get(body.point, ()))
     return {i: field for i, field in fields if field is not None}
 
 

@@ -11,6 +11,8 @@ velocities of speed s by a forward tangent, their momenta as weights, and one re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from kanecore.derive.forces.generalized_forces import central_inertia
 from kanecore.derive.kinematics import Kinematics
@@ -94,10 +96,15 @@ def column_mass_matrix(k: Kinematics) -> list[list[int]]:
     n = len(d.speeds)
     inertias = [central_inertia(k, i) if b.frame >= 0 else None for i, b in enumerate(d.bodies)]
     matrix = [[0] * n for _ in range(n)]
+    velocities = [[*k.velocity[b.point], *(k.omega[b.frame] if b.frame >= 0 else ())] for b in d.bodies]
+    read = iter(g.reads([x for each in velocities for x in each], d.speeds))
+    moved_by = [reduce(or_, [next(read) for _ in each]) for each in velocities]
     for s, speed in enumerate(d.speeds):
         partial = Tangent(g, {speed: g.one}).of
         weights: list[tuple[int, int]] = []
-        for body, inertia in zip(d.bodies, inertias, strict=True):
+        for body, inertia, speeds in zip(d.bodies, inertias, moved_by, strict=True):
+            if not speeds >> s & 1:
+                continue
             v = k.velocity[body.point]
             momentum = scale(g, body.mass, (partial(v[0]), partial(v[1]), partial(v[2])))
             weights += zip(v, momentum, strict=True)

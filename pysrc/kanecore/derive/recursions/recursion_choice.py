@@ -125,11 +125,12 @@ class Recursions:
             return Formed(COMPOSITE, [[joint[a][b] for b in order] for a in order])
         g = self.graph
         n = len(s[0])
-        half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(n)] for row in joint]
+        columns = [[(k, row[j]) for k, row in enumerate(s) if row[j]] for j in range(n)]
+        half = [[g.sum(g.mul(row[k], x) for k, x in column) for column in columns] for row in joint]
         square = [[0] * n for _ in range(n)]
-        for i in range(n):
+        for i, column in enumerate(columns):
             for j in range(i + 1):
-                square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
+                square[i][j] = square[j][i] = g.sum(g.mul(x, half[k][j]) for k, x in column)
         ways = [Formed(COMPOSITE, square), Formed(COLUMNS, column_mass_matrix(self.kinematics))]
         return min(ways, key=lambda way: way.operations(g))
 

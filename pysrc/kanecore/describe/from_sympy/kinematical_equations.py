@@ -79,11 +79,16 @@ def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[i
     """Derivatives of the equations by q̇, which depend on no speeds."""
     g = symbols.graph
     columns = [Tangent(g, {rate: g.one}) for rate in symbols.rates]
-    matrix = [[column.of(e) for column in columns] for e in equations]
+    read = g.reads(equations, symbols.rates)
+    matrix = [
+        [column.of(e) if bits >> j & 1 else 0 for j, column in enumerate(columns)]
+        for e, bits in zip(equations, read, strict=True)
+    ]
     by_speed = [Tangent(g, {u: g.one}) for u in symbols.speeds]
-    for i, row in enumerate(matrix):
-        for column in by_speed:  # read by none: the C of a model follows the order in which nodes were made
-            column.of(equations[i])
+    for i, (row, bits) in enumerate(zip(matrix, g.reads(equations, symbols.speeds), strict=True)):
+        for j, column in enumerate(by_speed):  # read by none: the C of a model follows the order of its nodes
+            if bits >> j & 1:
+                column.of(equations[i])
         if any(g.depends[a] & SPEED for a in row):
             raise ModelError(
                 f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the coordinates, which it "
@@ -99,6 +104,9 @@ def _undetermined(symbols: Symbols, matrix: Sequence[Sequence[int]]) -> list[int
     if not states or not n:
         return list(range(n))
     numbers = np.array([states[0].values(row) for row in matrix]).reshape(-1, n)
+    s = np.linalg.svd(numbers, compute_uv=False)
+    if len(s) == n and s[-1] > EQUAL * s[0]:
+        return []
     _, s, basis = np.linalg.svd(numbers)
     free = basis[int(np.sum(s > EQUAL * max(s, default=0.0))) :]
     return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > EQUAL]

@@ -125,15 +125,16 @@ class Symbols:
         self.u = functions_of_time([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
         if not self.u:
             raise ModelError("u_ind is empty: a model has at least one generalized speed")
+        self._place_in_q, self._place_in_u = ({x: i for i, x in enumerate(listed)} for listed in (self.q, self.u))
         for x in self.u:
-            if x in self.q:
+            if x in self._place_in_q:
                 raise ModelError(
                     f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
                     "own"
                 )
         self.auxiliary = functions_of_time(a.u_auxiliary, "u_auxiliary")
         for x in self.auxiliary:
-            if x in self.q or x in self.u:
+            if x in self._place_in_q or x in self._place_in_u:
                 raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
         self._list_first_order(a)
         for x in (*self.q, *self.u, *self.auxiliary, *self.z):
@@ -394,18 +395,18 @@ class Symbols:
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
         if x.args != (self.t,):
             return self._leaf(x)  # which raises an error for an unknown one
-        if x in self.q:
+        if (place := self._place_in_q.get(x)) is not None:
             if order == 1:
-                return self.rates[self.q.index(x)]
+                return self.rates[place]
             if self._stage in ("lagrangian", "dissipation"):
                 raise self._is_solved_for(e)
             raise ModelError(
                 f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "
                 f"such as {function_name(self.u[0])}.diff()"
             )
-        if x in self.u:
+        if (place := self._place_in_u.get(x)) is not None:
             if self._stage in _HOLDS_UDOT and order == 1:
-                return self.accelerations[self.u.index(x)]
+                return self.accelerations[place]
             raise self._is_solved_for(e)
         if x in self.z:
             return self._derivative_of_state(x, order)

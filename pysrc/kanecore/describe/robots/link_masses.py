@@ -111,13 +111,18 @@ def add_bodies(links: PlacedLinks, robot: Robot, gravity: Sequence[float], param
             values |= _named_body(links.builder, robot, name, link.inertial, placed, gravity)
         else:
             carried.setdefault(placed.carrier, _Carried()).add(link.inertial, placed.pose, link.weighs)
+    riders: dict[str, list[str]] = {}
+    for name in robot.links:
+        riders.setdefault(links.by_name[name].carrier, []).append(name)
     for name, masses in carried.items():
-        _merged_body(links, robot, name, masses, gravity)
+        _merged_body(links, robot, name, masses, riders[name], gravity)
     return values
 
 
-def _merged_body(links: PlacedLinks, robot: Robot, name: str, carried: _Carried, gravity: Sequence[float]) -> None:
-    """Add all that moves with one frame, as numbers."""
+def _merged_body(
+    links: PlacedLinks, robot: Robot, name: str, carried: _Carried, riders: Sequence[str], gravity: Sequence[float]
+) -> None:
+    """Add all that moves with one frame, as numbers; ``riders`` are the links that do."""
     b, placed = links.builder, links.by_name[name]
     centre = carried.moment / carried.mass if carried.mass > 0.0 else np.zeros(3)
     central = carried.inertia - carried.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
@@ -134,9 +139,8 @@ def _merged_body(links: PlacedLinks, robot: Robot, name: str, carried: _Carried,
     elif carried.weighing:
         place = constant_vector(b, placed.frame, carried.weighing_moment / carried.weighing)
         _weigh(b, b.point(f"{name} weight", placed.point, place), b.constant(carried.weighing), gravity)
-    for link in robot.links:
-        if links.by_name[link].carrier == name:
-            _show(b, robot, body, link, links.by_name[link].pose, centre)
+    for link in riders:
+        _show(b, robot, body, link, links.by_name[link].pose, centre)
 
 
 def _named_body(
