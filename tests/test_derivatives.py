@@ -402,6 +402,17 @@ def test_second_derivatives_from_matrices(name: str) -> None:
     assert np.isnan(dyn.rhs_hessian(time, np.append(x[1:], np.nan), w, r=r)).any()
 
 
+@pytest.mark.long
+def test_second_derivatives_where_a_pivot_is_small() -> None:
+    """Far out, rows that elimination has solved have small pivots, and the factorization of all rows takes over."""
+    dyn = kc.load("rrp_redundant")
+    w = np.linspace(-1.0, 1.0, dyn.n_x)
+    for seed in range(4):
+        x = dyn.consistent(0.0, np.random.default_rng(seed).uniform(-30.0, 30.0, dyn.n_x))
+        found, other = dyn.rhs_hessian(0.0, x, w), derivative_products._from_matrices(dyn, 0.0, x, w, None, None)
+        np.testing.assert_allclose(found, other, rtol=0, atol=1e-10 * np.max(np.abs(other)))
+
+
 def test_second_derivatives_from_matrices_in_batches_of_a_quaternion() -> None:
     """Times, inputs or parameters alone may be many; a singular row has its number."""
     dyn, _, (time, x, r, p) = case("free_body")
