@@ -172,10 +172,10 @@ def test_states_of_many_rows() -> None:
 
 def test_values_that_cannot_stay_name_the_rows_that_they_violate() -> None:
     """The rate of a configuration constraint counts beside a velocity constraint that says nothing of it."""
-    N, O, t = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols._t
+    N, origin, t = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols._t
     x, y, z, vx, vy, vz = me.dynamicsymbols("x y z v_x v_y v_z")
-    P = O.locatenew("P", x * N.x + y * N.y + z * N.z)
-    O.set_vel(N, 0)
+    P = origin.locatenew("P", x * N.x + y * N.y + z * N.z)
+    origin.set_vel(N, 0)
     P.set_vel(N, vx * N.x + vy * N.y + vz * N.z)
     model = kc.Model(
         *(N, [x, y, z], [vx, vy, vz], [x.diff(t) - vx, y.diff(t) - vy, z.diff(t) - vz]),

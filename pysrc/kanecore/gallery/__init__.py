@@ -287,7 +287,7 @@ def _fingerprint(name: str) -> str:
         sympy_version = version("sympy")
     except PackageNotFoundError:  # not installed, or a clone on the path
         require_sympy()
-        sympy_version = import_module("sympy").__version__
+        sympy_version = sys.modules["sympy"].__version__
     digest = hashlib.sha256(sympy_version.encode())
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())
