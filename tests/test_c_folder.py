@@ -521,11 +521,11 @@ def test_names_of_any_kind(tmp_path: Path) -> None:
     """No text of the user's is code; places have identifiers that differ."""
     a, b = sm.Symbol('m"*/ \\'), sm.Symbol("int")
     outputs = {"a b": a, "a_b": b, "é": a * b, "MODEL": a, "INSERT_NAME": b}
-    model = pendulum(name='1 "x" */ return', outputs=outputs)
+    model = pendulum(name='1 "x" */ return' + 5000 * "x", outputs=outputs)
     dyn = kc.compile(model, parameters={"m": 1, "g": 1, "l": 1, a: 1, b: 2})
     dyn.export_c(tmp_path / "odd", kernels=["rhs", "outputs"])
     prefix = prefix_of(tmp_path / "odd")
-    assert prefix == "model_1_x_return"
+    assert prefix == f"model_1_x_return{48 * 'x'}"[:63]
     text = (tmp_path / f"odd/{prefix}.h").read_text()
     for place in ("y_a_b = 0", "y_a_b_2 = 1", "y_x = 2", "y_MODEL = 3", "y_INSERT_NAME = 4", "p_int = "):
         assert f"{prefix}_{place}" in text
@@ -553,6 +553,7 @@ def test_same_folder_twice(tmp_path: Path) -> None:
         ({"prefix": "compute"}, ValueError, "functions inside the code"),
         ({"prefix": "naïve"}, ValueError, "no identifier"),
         ({"prefix": 3}, TypeError, "prefix is 3"),
+        ({"prefix": "x" * 5000}, ValueError, "which has 5000 letters, more than 63: give another, 'x+' say"),
         ({"real": "half"}, ValueError, "real is 'half'"),
         ({"kernels": ["rsh"]}, KeyError, "rhs"),
         ({"kernels": []}, ValueError, "kernels is empty"),

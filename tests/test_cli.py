@@ -356,6 +356,13 @@ def test_info_of_a_robot(capsys: pytest.CaptureFixture[str]) -> None:
     assert "left foot: from left shank" in out
 
 
+@pytest.mark.parametrize("name", ["constant_speed_particle", "four_bar"])
+def test_models_of_the_gallery_start_as_on_their_pages(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """At zero these have no state on their constraints, or one far away, which warns."""
+    assert main(["simulate", name, "--time", "0.01"]) == 0
+    assert "at 0.01 s" in capsys.readouterr().out
+
+
 def test_simulate_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "run.csv"
     arguments = ["simulate", str(ROBOT), "--time", "0.2", "--state", "u_left hip=2", "-o", str(table)]

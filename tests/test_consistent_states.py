@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy.physics.mechanics as me
 from sweep import constrained, every, part
 from test_pivots import chain
 from test_redundant import compiled, lifted, tree
@@ -167,6 +168,29 @@ def test_states_of_many_rows() -> None:
         dyn.consistent([0.0, 1.0], rows)
     with pytest.raises(kc.ModelError, match=r"^x\[0, 0\]: .* cannot all stay at t = 0"):
         dyn.consistent(0.0, rows[:1, 1:], dyn.coordinate_names)
+
+
+def test_values_that_cannot_stay_name_the_rows_that_they_violate() -> None:
+    """The rate of a configuration constraint counts beside a velocity constraint that says nothing of it."""
+    N, origin, t = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols._t
+    x, y, z, vx, vy, vz = me.dynamicsymbols("x y z v_x v_y v_z")
+    P = origin.locatenew("P", x * N.x + y * N.y + z * N.z)
+    origin.set_vel(N, 0)
+    P.set_vel(N, vx * N.x + vy * N.y + vz * N.z)
+    model = kc.Model(
+        *(N, [x, y, z], [vx, vy, vz], [x.diff(t) - vx, y.diff(t) - vy, z.diff(t) - vz]),
+        bodies=[me.Particle("bob", P, 1)],
+        configuration_constraints={"rod": x**2 + y**2 - 1},
+        velocity_constraints={"skate": vz - vx / 2},
+    )
+    dyn, state = kc.compile(model), [0.6, -0.8, 0.0, 1.0, 0.2, 0.0]
+    counts = "the rate of rod does not follow from the velocity constraints, so that it counts as well"
+    with pytest.raises(kc.ModelError, match=rf"no others satisfy 'rate of rod' of 'model'; .*; {counts}"):
+        dyn.consistent(0.0, state, keep=["x", "v_x", "v_y"])
+    with pytest.raises(kc.ModelError, match=r"satisfy 'rod' of 'model'; keep fewer of them, or others$"):
+        dyn.consistent(0.0, [0.6, -0.7, 0.0, 1.0, 0.2, 0.0], keep=["x", "y"])
+    with pytest.raises(kc.ModelError, match="satisfy 'skate' of"):
+        dyn.consistent(0.0, state, keep=["x", "v_x", "v_z"])
 
 
 def test_another_closure_than_the_one_nearby() -> None:

@@ -177,6 +177,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "prebuilt": {"_library", "single_model", "build"},
     "run": {"show"},
     "motion": {"emit"},  # events of expressions become code
+    "constraints": {"derive"},  # the part of a description without a value, for an error
     "control": {"show"},
     "audit": {"show"},
     "export": {"model"},  # the description of a compiled model as a model

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong models and wrong calls of compile: each error names the culprit and says what to write."""
 
+import pickle
 import subprocess
 import types
 from collections.abc import Callable, Iterator
@@ -406,6 +407,36 @@ def test_expression_not_defined_at_a_state(compiled: Callable[..., kc.CompiledMo
     with pytest.raises(FloatingPointError, match="forcing"):
         dyn.forcing(0.5, [x, 0.0])
     assert np.isfinite(dyn.udot(0.5, [0.5, 0.0])).all()
+
+
+def test_the_part_without_a_value_is_named() -> None:
+    """The load or output, its expression and arguments; of a Piecewise the branch that counts."""
+    (x, y, u, v), (N, origin), f = me.dynamicsymbols("x y u v"), ground(), sm.Function("f")
+    P = origin.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, u * N.x + v * N.y)
+    logarithm = sm.Piecewise((sm.log(y), x > 0), (0, True))
+    model = kc.Model(
+        *(N, [x, y], [u, v], [x.diff(t) - u, y.diff(t) - v]),
+        bodies=[me.Particle("bead", P, 1)],
+        forcelist=[(P, -x * N.x), (P, (sm.sqrt(x + 2) + f(y)) * N.y), (P, logarithm * N.y)],
+        functions={f: kc.Spline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0], extrapolate=False)},
+        outputs={"slope": 1 / y},
+    )
+    dyn = kc.compile(model)
+    assert np.isfinite(dyn.rhs(0.0, [-1.0, 0.5, 0.0, 0.0])).all()
+    for kernel, state, words in (
+        (dyn.rhs, [-3.0, 0.5, 0.0, 0.0], "load 1 at P: sqrt(x + 2) where x + 2 = -1"),
+        (dyn.rhs, [1.0, 4.0, 0.0, 0.0], "load 1 at P: f(y) where y = 4, a spline beyond its knots"),
+        (dyn.linearize, [-1.0, 4.0, 0.0, 0.0], "load 1 at P: f(y) where y = 4, a spline beyond its knots"),
+        (dyn.rhs, [1.0, 0.0, 0.0, 0.0], "load 2 at P: log(y) where y = 0"),
+        (dyn.outputs, [-1.0, 0.0, 0.0, 0.0], "output slope: 1/y where y = 0"),
+    ):
+        with pytest.raises(kc.NonFiniteError) as caught:
+            kernel(0.0, state)
+        assert str(caught.value).endswith(f"x = {state}: {words}")
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    with pytest.raises(kc.IntegrationError, match=r"load 1 at P: f\(y\) where y = 3.*, a spline beyond its knots$"):
+        dyn.simulate((0.0, 5.0), [-1.0, 2.0, 0.0, 3.0])
 
 
 def test_parameter_at_which_nothing_is_defined(compiled: Callable[..., kc.CompiledModel]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
@@ -85,6 +85,11 @@ class StateError(KanecoreError):
 class NonFiniteError(StateError, FloatingPointError):
     """Non-finite result from finite input: a division by zero, the root of a negative number.
 
+    Parameters
+    ----------
+    cause : callable or str
+        The end of the message, or a function that returns it: a search that catches the error does not wait for it.
+
     Attributes
     ----------
     t, x : float, ndarray
@@ -93,7 +98,26 @@ class NonFiniteError(StateError, FloatingPointError):
         For a batch: the indices of all states that failed.
     out : ndarray or None
         For a batch: the result, NaN or infinite in the rows that failed.
+    cause : str
     """
+
+    def __init__(self, message: str, *, cause: Callable[[], str] | str = "", **state: Any) -> None:
+        super().__init__(message, **state)
+        self._cause = cause
+
+    @property
+    def cause(self) -> str:
+        """The part of the model without a finite value, or what may be the reason; empty if that is not known."""
+        if not isinstance(self._cause, str):
+            self._cause = self._cause()
+        return self._cause
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.cause}" if self.cause else str(self.args[0])
+
+    def __reduce__(self) -> Any:
+        self._cause = self.cause  # a text, for other processes
+        return super().__reduce__()
 
 
 class SingularError(StateError):

@@ -140,10 +140,15 @@ def play(dyn: CompiledModel, assignments: Sequence[str], output: Path, **options
 
 
 def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
-    """State on the constraints with numbers given as NAME=VALUE; unit quaternions are the identity by default."""
+    """State on the constraints with numbers given as NAME=VALUE.
+
+    The others start as on the model's page of the gallery, if it is in the gallery; else unit quaternions are the
+    identity, and the rest is zero.
+    """
     values = numbers(assignments, "--state", f"{dyn.coordinate_names[0]}=0.5")
+    motion = dyn.libraries.shown_motion()
     try:
-        x = np.array(dyn.state(values))
+        x = np.array(dyn.state({**(motion.start if motion else {}), **values}))
     except KeyError as error:
         raise ModelError(error.args[0]) from None
     for quaternion in dyn.unit:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.binding.declared_methods import method
-from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
+from kanecore.constraints.constraint_state import RATE, ConstraintState, refuse_flat_rows, warn_of_count
 from kanecore.constraints.constraint_values import normalise, radians
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
 from kanecore.errors import ModelError, SingularError, warn
@@ -289,14 +289,30 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
 
 
 def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
-    """Error if the values that should stay violate constraints for all other values."""
-    dyn = start.dyn
+    """Error if the values that should stay violate constraints for all other values; it names these constraints."""
+    dyn, missed = start.dyn, _missed_with(start, kept)
     names = [*dyn.names.x]
+    hint = "keep fewer of them, or others"
+    rates = [name for name in missed if name.startswith(RATE)]
+    if rates and set(dyn.constraint_names[: dyn.n_velocity]) - set(dyn.configuration_names):
+        hint += f"; the {rates[0]} does not follow from the velocity constraints, so that it counts as well"
     return ModelError(
         f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
-        f"keep asks: the constraints of {dyn.name!r} contradict these values for all other values; keep fewer of "
-        "them"
+        f"keep asks: with these values no others satisfy {', '.join(map(repr, missed)) or 'the constraints'} of "
+        f"{dyn.name!r}; {hint}"
     )
+
+
+def _missed_with(start: ConstraintState, kept: Places) -> list[str]:
+    """Names of the constraints that are not satisfied where Newton's method ends with some values kept."""
+    state, unknowns = start, np.delete(np.arange(start.dyn.n_x), kept)
+    for kind in ("coordinates", "speeds"):
+        part = state.level(kind).part
+        state = Newton(state, kind, unknowns[(part.start <= unknowns) & (unknowns < part.stop)]).solve().last
+        names = state.residual_names[slice(state.dyn.n_configuration) if kind == "coordinates" else slice(None)]
+        if missed := [name for name, miss in zip(names, state.misses, strict=False) if miss > SOLVED]:
+            return missed
+    return []
 
 
 def _dependent(

@@ -32,9 +32,12 @@ from kanecore.tolerances import CONTRADICTORY, EQUAL, RANK
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "warn_of_count"]
+__all__ = ["RATE", "ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "warn_of_count"]
 
 Array = npt.NDArray[np.float64]
+
+RATE = "rate of "
+"""Beginning of the name of a derivative of a configuration constraint."""
 
 _FLAT = 1e-6  # largest residual there of a row that follows from the others
 _STEPS = 20  # steps of Newton's method to such a state
@@ -148,7 +151,7 @@ class ConstraintState(Constraints):
     def residual_names(self) -> list[str]:
         """Names of the entries of `misses`; the derivative of a configuration constraint has its name."""
         coordinates, speeds = (level.names for level in self.levels)
-        return [*coordinates, *(f"rate of {name}" if name in coordinates else name for name in speeds)]
+        return [*coordinates, *(f"{RATE}{name}" if name in coordinates else name for name in speeds)]
 
     def described_misses(self, limit: float) -> str:
         """Text ``'name' (residual), ...`` of the constraints with residuals beyond a limit, the largest first.

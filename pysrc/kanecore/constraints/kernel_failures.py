@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,10 +70,13 @@ def kernel_failure(
     """The error of a kernel; for the arguments see `Hooks.failure`."""
     where, outcome, of_model = _where(t, x, rows), BY_NUMBER[status], f"of {dyn.name!r}"
     if outcome.name == "NONFINITE":
+        values = [
+            dyn.kernels.values(kind) if given is None else np.array(given)
+            for kind, given in (("input", r), ("parameter", p))
+        ]
         return NonFiniteError(
-            f"{kernel} {of_model} is not finite {where}: an overflow, or an expression that is not "
-            "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond "
-            "its knots)",
+            f"{kernel} {of_model} is not finite {where}",
+            cause=partial(_undefined, dyn, kernel, t, x, *values),
             t=t,
             x=x,
             rows=rows,
@@ -117,6 +122,22 @@ def kernel_failure(
         )
     return SingularError(
         f"{kernel}: no state near x satisfies {name!r} {of_model} together with the other constraints {where}", **about
+    )
+
+
+def _undefined(dyn: Evaluator, kernel: str, t: float, x: Array, r: Array, p: Array) -> str:
+    """The part of a model without a finite value at a state, or what may be the reason."""
+    if dyn.libraries.describe is not None:
+        with contextlib.suppress(ImportError):  # a model that runs without SymPy
+            from kanecore.derive.reports.undefined_parts import undefined_part
+
+            names = (*dyn.names.x, *dyn.input_names, *dyn.parameter_names)
+            numbers = dict(zip(names, [*x.tolist(), *r.tolist(), *p.tolist()], strict=True), t=t)
+            if found := undefined_part(dyn.libraries.describe(), numbers, kernel.startswith("output")):
+                return found
+    return (
+        "an overflow, or an expression that is not defined there (a division by zero, the root of a negative number, "
+        "the pole of a tangent, a spline beyond its knots)"
     )
 
 

@@ -40,10 +40,13 @@ class Solution:
     decided : bool
         Whether the rows restrict only the unknowns, at ``state`` or, if the iteration stalled, at the start: a
         combination of rows without the unknowns has no other variable either.
+    last : ConstraintState
+        State at which the iteration ended.
     """
 
     state: ConstraintState | None
     decided: bool
+    last: ConstraintState
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,8 @@ class Newton:
             if not _norm(iterate, scale) < 0.5 * size and self._solved(iterate):
                 break
         if self._solved(iterate):
-            return Solution(iterate.state, self._decided(iterate))
-        return Solution(None, self._decided(first))
+            return Solution(iterate.state, self._decided(iterate), iterate.state)
+        return Solution(None, self._decided(first), iterate.state)
 
     def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
         """End of the first step, with increasing damping, that reduces the residual; None if none does."""

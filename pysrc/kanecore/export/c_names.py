@@ -81,11 +81,12 @@ _KNOWN = {f"{name}{kind}" for name in _MATH for kind in ("", "f", "l")} | {
     *("strncpy", "sincos", "signbit", "isfinite", "isinf", "isnan", "isnormal", "fpclassify"),
 }
 _OWN = ("kc", "compute", "kernel")  # of functions inside the code
+_LONGEST = 63  # letters of a prefix: names that differ later are one name to some compilers, and files have limits
 
 
 def default_prefix(name: str) -> str:
-    """The name of a model as an identifier of C."""
-    prefix = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "model"
+    """The name of a model, or its beginning, as an identifier of C."""
+    prefix = re.sub(r"[^A-Za-z0-9]+", "_", name)[: _LONGEST - len("model_")].strip("_") or "model"
     return f"model_{prefix}" if prefix[0].isdigit() or _reason(prefix) else prefix
 
 
@@ -95,7 +96,7 @@ def checked_prefix(prefix: str, argument: str = "prefix") -> str:
     Raises
     ------
     TypeError, ValueError
-        It is no text; no identifier of C, or one that code of the model, or the C library, uses.
+        It is no text; no identifier of C, a long one, or one that code of the model, or the C library, uses.
     """
     if not isinstance(prefix, str):
         raise TypeError(f"{argument} is {prefix!r}; it must be a text, an identifier of C")
@@ -138,6 +139,8 @@ def _reason(prefix: str) -> str:
         return f"and {prefix.lower()}.h is a header of the C library"
     if prefix in _OWN or prefix.startswith("kc_"):
         return "which functions inside the code are named by"
+    if len(prefix) > _LONGEST:
+        return f"which has {len(prefix)} letters, more than {_LONGEST}"
     return ""
 
 

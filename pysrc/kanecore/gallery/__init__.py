@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -282,9 +282,13 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
 def _fingerprint(name: str) -> str:
     """Fingerprint of a model's description: its source, and SymPy's version."""
     folder = Path(__file__).parent
-    files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), *_ROBOTS.glob(f"{name}.urdf")]
-    require_sympy()  # its version is a part of the key
-    digest = hashlib.sha256(version("sympy").encode())
+    files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), *_ROBOTS.glob(f"{name}.*")]
+    try:  # without an import, which takes half a second
+        sympy_version = version("sympy")
+    except PackageNotFoundError:  # not installed, or a clone on the path
+        require_sympy()
+        sympy_version = sys.modules["sympy"].__version__
+    digest = hashlib.sha256(sympy_version.encode())
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())
     return f"gallery {name} {digest.hexdigest()}"

@@ -93,11 +93,9 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status == "contradictory":
         return _contradiction(problem, run, trajectory)
     if run.status in ("singular", "lost", "unsatisfied"):
-        if _comes_to_no_value(problem, run):
+        if undefined := _undefined_after(problem, run):
             return IntegrationError(
-                f"{BY_WORD['nonfinite'].reason} just after {_where(run)}: an expression is not defined there, such as "
-                "a spline beyond its knots",
-                trajectory=trajectory,
+                f"{BY_WORD['nonfinite'].reason} just after {_where(run)}: {undefined.cause}", trajectory=trajectory
             )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
     if run.status in OF_LOADS:
@@ -118,7 +116,9 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
             trajectory=trajectory,
         )
     if lost is None:
-        return IntegrationError(f"{trajectory.message}; the run ends at {_where(run)}", trajectory=trajectory)
+        undefined = _undefined_after(problem, run) if run.status in ("nonfinite", "step_size") else None
+        cause = f": {undefined.cause}" if undefined else ""
+        return IntegrationError(f"{trajectory.message}; the run ends at {_where(run)}{cause}", trajectory=trajectory)
     row = problem.dyn.n_u + lost
     return SingularError(
         f"{problem.dyn.names.row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its "
@@ -157,8 +157,8 @@ def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajec
     )
 
 
-def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
-    """Test whether the equations have no values after the end of a run, so that pivots and rows give no reason.
+def _undefined_after(problem: InitialValueProblem, run: AnyRun) -> NonFiniteError | None:
+    """The error of the equations if they have no values after the end of a run; pivots and rows give no reason then.
 
     The equations are evaluated right after the end, as by small adaptive steps, and a mean step later, as by fixed
     steps.
@@ -169,11 +169,11 @@ def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
         xdot = dyn.rhs(run.t, run.x, r=r, p=p)
         for h in (_RIGHT_BEHIND * step, step):
             dyn.rhs(run.t + h, run.x + h * xdot, r=r, p=p)
-    except NonFiniteError:
-        return True
+    except NonFiniteError as error:
+        return error
     except SingularError:
         pass
-    return False
+    return None
 
 
 def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:

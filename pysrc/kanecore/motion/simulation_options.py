@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
@@ -76,7 +77,7 @@ def span(t_span: Iterable[float]) -> tuple[float, float]:
     """Start and end of a run."""
     try:
         t0, t1 = (float(t) for t in t_span)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"t_span is {t_span!r}; it must be (start, end)") from None
     if not (np.isfinite(t0) and np.isfinite(t1)):
         raise ValueError(f"t_span is {t_span!r}, which is not finite")
@@ -103,7 +104,7 @@ def step_length(method: str, dt: float | None, first_step: float | None, smalles
         if fixed:
             raise ValueError(f"method {method!r} needs its step: dt=...")
         return 0.0
-    if not (np.isfinite(value) and value > 0):
+    if not 0 < value <= sys.float_info.max:
         raise ValueError(f"{'dt' if fixed else 'first_step'} is {value!r}; it must be positive, also backwards in time")
     if fixed and value < smallest:
         raise ValueError(f"dt is {value!r}, which is lost in t at the ends of t_span: it must be at least {smallest!r}")
@@ -156,7 +157,7 @@ def sample_period(sample_time: float | None, smallest: float) -> float:
         return 0.0
     try:
         period = float(sample_time)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise TypeError(f"sample_time is {sample_time!r}; it must be one number") from None
     if not (np.isfinite(period) and period > 0 and period >= smallest):
         raise ValueError(
@@ -176,8 +177,8 @@ def positive_count(name: str, value: int) -> int:
         number = index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
-    if number < 1:
-        raise ValueError(f"{name} is {value!r}; it must be at least 1")
+    if not 1 <= number <= sys.maxsize:
+        raise ValueError(f"{name} is {value!r}; it must be at least 1, and at most {sys.maxsize}")
     return number
 
 
