@@ -77,6 +77,7 @@ FRICTION = ("friction", "friction of reactions")
 CART = "cart 5 relative numbers"
 PYDY = ("pydy + scipy DOP853",)
 TAYLOR = ("heyoka taylor 1e-08", *(f"heyoka taylor 1e-08, unrolled {form}" for form in ("composite", "articulated")))
+MJ_FORWARD = "mujoco mj_forward"
 ARM, TREE, BICYCLE = "arm7 numbers", "tree30 numbers", "whipple_bicycle numbers"
 FILES = ("panda", "quadruped", "humanoid")
 PINOCCHIO = ("Pinocchio, C++", ("pinocchio aba local, C++", "pinocchio aba world, C++"))
@@ -127,11 +128,20 @@ GOALS = (
         _goal(f"{file}.xml, {work}", most, ("mjcf", table), f"{file}: {side}", ("MuJoCo", (peer,)))
         for file in ("humanoid", "ant", "half_cheetah", "pusher")
         for work, most, table, side, peer in (
-            ("Python, out=", 0.25, "u̇ from Python", "kanecore udot(out=)", "mujoco mj_forward"),
+            ("Python, out=", 0.25, "u̇ from Python", "kanecore udot(out=)", MJ_FORWARD),
             ("a step of a rollout", 0.1, "a step of RK4", "kanecore", "mujoco rollout"),
         )
     ),
     Goal("humanoid.xml, file to u̇", "3 s", 1.0, ("mjcf", "file to u̇"), "humanoid: compiled", value=in_units("s", 3)),
+    *(
+        Goal(f"carriage, {work}", "the same", most, ("closed_loops", "growth"), case, value=in_units("ratio", 1))
+        for work, most, case in (
+            ("32 loops over 2", 18, "32 loops beside 2"),
+            ("128 loops over 32", 4.5, "128 loops beside 32"),
+            ("32 loops, linearize over u̇", 60, "32 loops: linearize beside u̇"),
+        )
+    ),
+    _goal("carriage, 32 loops", 0.1, ("closed_loops", "u̇ of n loops"), "32 loops: kanecore", ("MuJoCo", (MJ_FORWARD,))),
     _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     *(
         _goal(f"{robot}, {work}", at_most, table, f"{robot} numbers: {side}", others)

@@ -13,6 +13,7 @@ import argparse
 from pathlib import Path
 
 import batch
+import closed_loops
 import compile as compile_script
 import control_loop
 import derivatives
@@ -37,6 +38,7 @@ SCRIPTS = {
     "integrate": integrate,
     "rollout": rollout,
     "mjcf": mjcf,
+    "closed_loops": closed_loops,
     "stiff": stiff,
     "control": control_loop,
     "peak": peak,

@@ -64,6 +64,11 @@ FIELDS = {
     "batch": {"u̇ per state": SIDES, "two threads": {"case", "one", "two", "two/one", "loops"}},
     "integrate": {"integration": SLOW_SIDES | {"drift"}},
     "rollout": {"a step of RK4": SIDES},
+    "closed_loops": {
+        "u̇ of n loops": SIDES,
+        "growth": {"case", "ratio"},
+        "description to C": {"case", "describe", "read", "derive and emit"},
+    },
     "mjcf": {"u̇ from Python": SIDES, "a step of RK4": SIDES, "file to u̇": {"case", "s"}},
     "stiff": {
         "stiff integration": {"case", "ms_min", "ours/it", "steps", "nfev", "njev", "error"},
