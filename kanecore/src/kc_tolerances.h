@@ -6,6 +6,7 @@
 #define KC_CERTAIN 100.0
 #define KC_INDEPENDENT 0.001
 #define KC_PIVOT 64.0
+#define KC_STEEPEST 10.0
 #define KC_SOLVED 1e-09
 #define KC_REACHED 1e-12
 #define KC_CONTRADICTORY_REST 1e-06

@@ -30,6 +30,7 @@ __all__ = [
     "REACHED",
     "ROUNDING",
     "SOLVED",
+    "STEEPEST",
     "TYPED",
     "of_floats",
 ]
@@ -77,6 +78,9 @@ PIVOT_OF_FLOATS = 4
 """The same where ε is that of floats, which have no digits to give away: of a cart with 40 links pivots are 5e-5 of
 their diagonal entries, and 4 n ε is 2e-5.
 """
+
+STEEPEST = 10
+"""In the metric of the masses: no front takes a pivot by which a speed follows from later ones with a larger factor."""
 
 SOLVED = 1e-9
 """Relative to the terms of a constraint: the largest residual of a state that is on it."""
@@ -131,6 +135,7 @@ IN_C = {
     "CERTAIN": CERTAIN,
     "INDEPENDENT": INDEPENDENT,
     "PIVOT": PIVOT,
+    "STEEPEST": STEEPEST,
     "SOLVED": SOLVED,
     "REACHED": REACHED,
     "CONTRADICTORY_REST": CONTRADICTORY,

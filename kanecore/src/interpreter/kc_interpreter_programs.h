@@ -21,6 +21,7 @@
 #include "linear_solver.h"
 #include "constraint_solver.h"
 #include "constrained_motion.h"
+#include "fronts.h"
 #include "projection_and_rank.h"
 #include "projection_gradient.h"
 #include "linearize.h"
@@ -169,6 +170,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(asked, kc_asked, asked, 1)                                                                           \
     WAY(motion, kc_motion, motion, 4)                                                                        \
     WAY(general_motion, kc_motion, motion, 4)                                                                \
+    WAY(front_motion, kc_front_motion, front_motion, 5)                                                      \
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \
     WAY(balance, kc_balance, balance, 2)                                                                     \
     WAY(return, kc_return, return, 2)                                                                        \

@@ -104,6 +104,7 @@ CALLING(composites, kc_composites, kc_fill_mass_matrix)
 CALLING(hessian, kc_hessian, kc_find_hessian)
 CALLING(inverse, kc_inversion, kc_invert)
 CALLING(matrix_product, kc_matrix_product, kc_multiply_matrix)
+CALLING(front_motion, kc_front_motion, kc_accelerate_fronts)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -161,6 +162,19 @@ static const kc_coded_member of_motion[] = {EQUATIONS,
                                             FUNCTION(kc_motion, result),
                                             FUNCTION(kc_motion, otherwise),
                                             NO_MORE};
+#define FRONTS(type)                                                                                         \
+    NUMBER(type, fronts.n_fronts), NUMBER(type, fronts.n), NUMBER(type, fronts.numbers),                     \
+        NUMBER(type, fronts.widest), NUMBER(type, fronts.own), NUMBER(type, fronts.border),                  \
+        NUMBER(type, fronts.rows), INTEGERS(type, fronts.sizes), INTEGERS(type, fronts.speeds),              \
+        INTEGERS(type, fronts.places)
+static const kc_coded_member of_front_motion[] = {FRONTS(kc_front_motion),
+                                                  NUMBER(kc_front_motion, rank),
+                                                  NUMBER(kc_front_motion, eliminated),
+                                                  NUMBER(kc_front_motion, n_known),
+                                                  FUNCTION(kc_front_motion, fill),
+                                                  FUNCTION(kc_front_motion, result),
+                                                  FUNCTION(kc_front_motion, otherwise),
+                                                  NO_MORE};
 static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
 static const kc_coded_member of_balance[] = {EQUATIONS,
                                              NUMBER(kc_balance, rank),
@@ -305,6 +319,7 @@ ROOM(chain, KC_CHAIN_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(state_rows, KC_STATE_ROWS_ROOM(s[0], s[1], s[2]))
 ROOM(asked, KC_ASKED_ROOM(s[0]))
 ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(front_motion, KC_FRONT_MOTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))

@@ -129,6 +129,11 @@ _PROJECTION = _Solver(
     arrays=_UNIT,
     holds="N == n_max == max(n_q, n_u) and M == max(m_q, m_u) and K == 1",
 )
+_FRONTS = {
+    "sizes": ("7*n_fronts", "-1", "2**30", "True"),
+    "speeds": ("sum(sizes[::7]) + sum(sizes[1::7])", "0", "n", "True"),
+    "places": ("sum(sizes[1::7])", "0", "n", "sum(sizes[1::7])"),
+}
 _HESSIAN = {
     "fixed": ("n_fixed", "True"),
     "column": ("n", "n_inner"),
@@ -153,6 +158,15 @@ SOLVERS: dict[str, _Solver] = {
     "asked": _Solver("2", "n", functions={"result": (_ALL, "True"), "reason": ("2", "True")}),
     "motion": _MOTION,
     "general_motion": _MOTION,
+    "front_motion": _Solver(
+        "n, n_fronts, numbers, widest, n_known",
+        functions={
+            "fill": ("numbers + n_known", "True"),
+            "result": (_ALL, "True"),
+            "otherwise": (_ALL, "True"),
+        },
+        arrays=_FRONTS,
+    ),
     "free_motion": _Solver("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
     "balance": _Solver("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
     "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
@@ -307,6 +321,8 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
         _check_places(f"{each} of {name}", found, value(length), low, high, value)
     if name == "forest":
         _check_trees(names)
+    if "n_fronts" in members:
+        _check_fronts(names)
     out = value(solver.out)
     for each, i in called.items():
         most = solver.functions[each][0]
@@ -370,6 +386,26 @@ def _check_trees(s: Mapping[str, Any]) -> None:
         rows = s[what].reshape(-1, width)
         length = rows[:, 2] if width == 3 else 1
         right(what, rows[:, 0] + length <= np.repeat(stride, counts), rows[:, 1] + length <= s["columns"])
+
+
+def _check_fronts(s: Mapping[str, Any]) -> None:
+    """Raise ValueError for inconsistent fronts, as ``fronts.h`` reads them."""
+    sizes = np.asarray(s["sizes"], dtype=np.int64).reshape(-1, 7)
+    own, border, rows, parent, *places = sizes.T
+    width = own + border + 1
+    lengths = (own * width + border * (border + 1) + rows * (2 * width - 1), own + border, border)
+    begins = [np.cumsum(length) - length for length in lengths]
+    right = sizes.size and np.all(sizes[:, :3] >= 0) and np.array_equal(places, begins)
+    right = right and (s["numbers"], s["n"]) == (sum(lengths[0]), sum(own))
+    right = right and s["widest"] >= max(width + rows * (width + 2))
+    order: list[int] = []
+    for k in range(len(sizes) if right else 0):
+        order += s["speeds"][begins[1][k] :][: own[k]].tolist()
+        of_border = s["places"][begins[2][k] :][: border[k]] if border[k] else np.zeros(0)
+        right = right and (not border[k] or (k < parent[k] < len(sizes) and of_border[-1] < width[parent[k]] - 1))
+        right = right and bool(np.all(np.diff(of_border) > 0))
+    if not right or sorted(order) != list(range(s["n"])):
+        raise ValueError("fronts name what is not there")
 
 
 def reach_of_program(function: Any) -> Reach:

@@ -38,6 +38,7 @@ from kanecore.tolerances import REACHED
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
 from .constraint_rows import Constraints, Row
+from .elimination_fronts import Front, fronts
 from .kernel_registry import DERIVATIONS, Derived
 from .kinematics import Kinematics
 from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
@@ -180,6 +181,11 @@ class Derivation:
     def solving(self) -> Solving | None:
         """Reduced system for u̇ if rows of G are solved at run time; None otherwise, and if `general` is needed."""
         return solving(self.graph, self._reduced) if self.counted and self.symmetric else None
+
+    @cached_property
+    def fronts(self) -> tuple[Front, ...]:
+        """The fronts of `solving`; none if they do not help."""
+        return fronts(self.solving) if self.solving else ()
 
     @cached_property
     def general(self) -> Solving:

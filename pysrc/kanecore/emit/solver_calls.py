@@ -20,6 +20,7 @@ HEADERS = {
     "linear_solver.h": "equations.h",
     "constraint_solver.h": "linear_solver.h",
     "constrained_motion.h": "constraint_solver.h",
+    "fronts.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
@@ -68,6 +69,7 @@ class Solver:
 SOLVERS = {
     "motion": Solver("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
     "general_motion": Solver("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
+    "front_motion": Solver("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
     "free_motion": Solver("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
     "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
     "return": Solver("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
@@ -159,7 +161,7 @@ def structure(target: C, solved: Solved) -> list[str]:
     arrays = {name: value for name, value in solved.members.items() if isinstance(value, tuple) and value}
     types = {"unit": "uint32_t"}  # as in kc_model
     lines = [
-        f"static const {types.get(name, 'int')} {name}[] = {{{', '.join(map(str, values))}}};"
+        f"static const {types.get(name, 'int')} {_array(name)}[] = {{{', '.join(map(str, values))}}};"
         for name, values in arrays.items()
     ]
     if isinstance(equations := solved.members.get("equations"), Equations):
@@ -188,12 +190,17 @@ def _equations(equations: Equations) -> str:
     )
 
 
+def _array(name: str) -> str:
+    """Name of the array of a member, which may be that of a structure within."""
+    return name.replace(".", "_")
+
+
 def _member(name: str, value: Member) -> str:
     match value:
         case Equations():
             return "&equations"
         case tuple():
-            return name
+            return _array(name)
         case Mapping():
             return "{" + ", ".join(f".{part} = {function}" for part, function in value.items()) + "}"
     return str(value)

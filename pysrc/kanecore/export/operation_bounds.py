@@ -25,7 +25,7 @@ from kanecore.program.instructions import (
     SineCosines,
 )
 
-from .solver_operations import free_solution, inverse, motion, multipliers, solution
+from .solver_operations import free_solution, front, inverse, motion, multipliers, solution
 
 __all__ = ["Operations"]
 
@@ -110,6 +110,9 @@ def _own(function: Solved) -> int:
             passes = 0
         case "motion" | "general_motion":
             passes = motion(equations[0].m, int(members["n_residuals"]))
+        case "front_motion":
+            sizes = members["fronts.sizes"]
+            return sum(front(*sizes[i : i + 3]) for i in range(0, len(sizes), 7))
         case "balance":
             return multipliers(equations[0].n, equations[0].m)
         case "inverse":

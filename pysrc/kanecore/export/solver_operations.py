@@ -6,7 +6,7 @@ n speeds, m rows of G, k right-hand sides; r pivots of rows leave n - r speeds.
 
 from __future__ import annotations
 
-__all__ = ["free_solution", "inverse", "motion", "multipliers", "solution"]
+__all__ = ["free_solution", "front", "inverse", "motion", "multipliers", "solution"]
 
 
 def solution(n: int, m: int, k: int, symmetric: bool, combined: bool = False) -> int:
@@ -18,6 +18,14 @@ def solution(n: int, m: int, k: int, symmetric: bool, combined: bool = False) ->
 def free_solution(n: int, k: int, symmetric: bool) -> int:
     """``kc_solve_free``: factors that fail, then complete pivoting."""
     return symmetric * (_factor(n) + _substitute(n, k)) + _eliminate(n, k)
+
+
+def front(own: int, border: int, rows: int) -> int:
+    """``kc_eliminate_front`` and ``kc_follow_front``, for whichever number of pivots takes the most."""
+    w, r = own + border + 1, min(own, rows)
+    reduced = rows * (5 * w + 3) + r * (4 * rows * own + w + 4 + rows * (2 * w + 4)) + rows * (4 * w + 4)
+    projected = r * w * (2 * r + 2) + 4 * r * w * w
+    return own + reduced + projected + own * (5 + w * (2 * w + 2)) + border * (2 * border + 3) + 2 * own * w + own
 
 
 def motion(m: int, n_residuals: int) -> int:

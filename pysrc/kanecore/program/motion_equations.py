@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from kanecore.derive.constraint_elimination import Solving
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.elimination_fronts import Front, front_system
 from kanecore.derive.kernel_registry import Derived
 from kanecore.tolerances import REACHED
 
@@ -15,7 +17,7 @@ from .function_store import Functions
 from .mass_matrix_functions import mass_matrix
 from .way_to_solve import is_written_once_more
 
-__all__ = ["equation_parts", "equations_of_all", "filled", "n_residuals", "shared_members"]
+__all__ = ["equation_parts", "equations_of_all", "filled", "fronted", "n_residuals", "shared_members"]
 
 
 def equation_parts(f: Functions, *names: str) -> dict[str, str]:
@@ -49,6 +51,41 @@ def filled(f: Functions, kernel: str, derivation: Derivation, solving: Solving) 
     if not is_written_once_more(derivation, solving):
         return {"parts": equations_of_all(f, kernel, derivation)}
     return {"fill": f.once(f"fill_{kernel}", system, in_core=True)}
+
+
+def fronted(
+    f: Functions, kernel: str, solving: Solving, found: Sequence[Front]
+) -> tuple[dict[str, Member], tuple[int, ...]]:
+    """Members that fill the equations by fronts, and sizes of their scratch."""
+    system = front_system(f.g, solving, found)
+    filled = Derived((*system, *solving.known), limits=solving.limits)
+    sizes, at, speeds, places = list[int](), 0, list[int](), list[int]()
+    shapes, widest = list[tuple[int, int, int]](), 0
+    for front in found:
+        own, border, rows = shape = len(front.own), len(front.border), len(front.rows)
+        width = own + border + 1
+        sizes += [*shape, front.parent, at, len(speeds), len(places)]
+        at += own * width + border * (border + 1) + rows * (2 * width - 1)
+        speeds += [*front.own, *front.border]
+        places += front.places
+        shapes.append(shape)
+        widest = max(widest, width + rows * (width + 2))
+    own, border, rows = Counter(shapes).most_common(1)[0][0]
+    n = len(solving.speeds)
+    members: dict[str, Member] = {
+        "fronts.n_fronts": len(found),
+        "fronts.n": n,
+        "fronts.numbers": at,
+        "fronts.widest": widest,
+        "fronts.own": own,
+        "fronts.border": border,
+        "fronts.rows": rows,
+        "fronts.sizes": tuple(sizes),
+        "fronts.speeds": tuple(speeds),
+        "fronts.places": tuple(places),
+        "fill": f.once(f"fill_{kernel}", filled, in_core=True),
+    }
+    return members, (n, len(found), at, widest)
 
 
 def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:

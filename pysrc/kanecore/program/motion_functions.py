@@ -15,7 +15,7 @@ from kanecore.graph.expression_graph import Graph, Op
 from .function_parts import Equations, Function, Member, Solved, Straight
 from .function_store import Functions
 from .instructions import Operand
-from .motion_equations import equations_of_all, filled, n_residuals, shared_members
+from .motion_equations import equations_of_all, filled, fronted, n_residuals, shared_members
 from .straight_line import straight_line
 from .sum_order import associated
 from .way_to_solve import Way, always_holds, way_of_accelerations
@@ -90,17 +90,23 @@ def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved
     solving = derivation.solving
     assert solving is not None
     solution = [*solving.known, *solving.unknowns]
-    n, n_known = len(solving.speeds), len(solving.known)
+    n, n_known, name = len(solving.speeds), len(solving.known), f"compute_{kernel}"
+    result = f.once("result_udot", Derived(solving.result), solution, in_core=True)
+    if derivation.fronts:
+        by_fronts, sizes = fronted(f, kernel, solving, derivation.fronts)
+        by_fronts |= {"rank": f.rank, "eliminated": f.n - n, "n_known": n_known, "result": result}
+        by_fronts["otherwise"] = general_motion(f, kernel, derivation).name
+        return f.solved(name, "front_motion", by_fronts, *sizes, n_known)
     members = shared_members(f, "udot", n, solving.doubt) | {
         "eliminated": f.n - n,
         "speeds": solving.speeds,
         "rows": solving.rows,
         "n_known": n_known,
         **filled(f, kernel, derivation, solving),
-        "result": f.once("result_udot", Derived(solving.result), solution, in_core=True),
+        "result": result,
         "otherwise": general_motion(f, kernel, derivation).name,
     }
-    return f.solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, n_residuals(f))
+    return f.solved(name, "motion", members, n, len(solving.rows), n_known, n_residuals(f))
 
 
 def general_motion(f: Functions, kernel: str, derivation: Derivation, name: str = "") -> Function:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fronts: the parts of M a = f + Gᵀλ, G a + γ = 0 that are eliminated one after the other, from the leaves to the root.
+
+Speeds are neighbours if an entry of M or a row of G connects them.  A front has own speeds, the rows of G that hold
+them, and a border: the later speeds that these rows, or M, connect with the own ones.  Its elimination connects all
+of its border, and nothing else.  So the work for a carriage with many loops is that of its loops (Duff and Reid, *ACM
+Transactions on Mathematical Software* 9, 1983).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kanecore.graph.expression_graph import Graph
+
+from .constraint_elimination import Solving
+
+__all__ = ["Front", "front_system", "fronts"]
+
+HELP = 2
+"""Times the operations of the fronts: they are used where all equations at once take more."""
+
+OVERHEAD = 60  # operations that a front takes beside its loops
+
+
+@dataclass(frozen=True)
+class Front:
+    """A part of the equations: numbers of its own speeds, of the speeds of its border, and of its rows of G.
+
+    ``parent`` is the number of the front that eliminates the first speed of the border, −1 without a border; ``places``
+    are those of the border among the own speeds of the parent and its border.
+    """
+
+    own: tuple[int, ...]
+    border: tuple[int, ...]
+    rows: tuple[int, ...]
+    parent: int = -1
+    places: tuple[int, ...] = ()
+
+
+def fronts(solving: Solving) -> tuple[Front, ...]:
+    """The fronts of a system, in the order of their elimination; empty if all equations at once take about as long."""
+    n, m = len(solving.speeds), len(solving.rows)
+    system, jacobian = solving.system, n * (n + 1)
+    masses = [{j for j in range(n) if j != i and system[i * n + j]} for i in range(n)]
+    rows = [{j for j in range(n) if system[jacobian + i * n + j]} for i in range(m)]
+    if not all(system[i * (n + 1)] for i in range(n)):  # a speed without mass has no unit
+        return ()
+    found = _eliminated(masses, rows)
+    most = _operations(n, 0, m)
+    if HELP * sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found) > most:
+        return ()
+    return _connected(found)
+
+
+def front_system(g: Graph, solving: Solving, found: Sequence[Front]) -> tuple[int, ...]:
+    """The arrays of all fronts, one after the other: see ``emit/runtime/fronts.h``."""
+    n, m = len(solving.speeds), len(solving.rows)
+    parts, at = list[tuple[int, ...]](), 0
+    for size in (n * n, n, m * n, m, m * n):
+        parts.append(solving.system[at : at + size])
+        at += size
+    mass, forcing, jacobian, bias, sums = parts
+    entries: list[int] = []
+    for front in found:
+        speeds = (*front.own, *front.border)
+        for i in front.own:
+            entries += [*(mass[i * n + j] for j in speeds), g.neg(forcing[i])]
+        entries += [0] * (len(front.border) * (len(front.border) + 1))
+        for i in front.rows:
+            entries += [*(jacobian[i * n + j] for j in speeds), bias[i]]
+        for i in front.rows:
+            entries += [sums[i * n + j] for j in speeds]
+    return tuple(entries)
+
+
+def _operations(own: int, border: int, rows: int) -> int:
+    """About how many operations the elimination of a front takes."""
+    width = own + border + 1
+    return 2 * rows * rows * width + rows * width * width + max(own - rows, 0) * width * width + OVERHEAD
+
+
+def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Front]:
+    """Fronts, that with the smallest border first; ``masses`` are the neighbours of each speed by M, and change."""
+    n = len(masses)
+    held: list[set[int]] = [set() for _ in range(n)]  # rows that hold each speed
+    for i, row in enumerate(rows):
+        for j in row:
+            held[j].add(i)
+    left, waiting, found = set(range(n)), [_Candidate(j, masses, rows, held) for j in range(n)], list[Front]()
+    queue = [each.key for each in waiting if each.holds]
+    heapq.heapify(queue)
+    while queue:
+        key = heapq.heappop(queue)
+        each = waiting[key[1]]
+        if each.key != key or not each.own <= left:
+            continue
+        if len(each.own) + len(each.border) >= len(left):
+            break
+        found.append(Front(tuple(sorted(each.own)), tuple(sorted(each.border)), tuple(sorted(each.rows))))
+        left -= each.own
+        for i in each.rows:
+            for j in rows[i]:
+                held[j].discard(i)
+        for j in each.border:
+            masses[j] |= each.border
+            masses[j] -= each.own | {j}
+        touched = each.border | {k for j in each.border for i in held[j] for k in rows[i]}
+        for j in sorted(touched & left):
+            waiting[j] = _Candidate(j, masses, rows, held)
+            if waiting[j].holds:
+                heapq.heappush(queue, waiting[j].key)
+    taken = {i for front in found for i in front.rows}
+    return [*found, Front(tuple(sorted(left)), (), tuple(i for i in range(len(rows)) if i not in taken))]
+
+
+class _Candidate:
+    """The front of all rows that hold a speed: its own speeds stand in no other row."""
+
+    def __init__(
+        self, speed: int, masses: Sequence[set[int]], rows: Sequence[set[int]], held: Sequence[set[int]]
+    ) -> None:
+        self.rows = set(held[speed])
+        beside = set[int]().union(*(rows[i] for i in self.rows))
+        beside = {j for j in beside if held[j]} or {speed}
+        self.own = {j for j in beside if held[j] <= self.rows}
+        self.border = beside.union(*(masses[j] for j in self.own)) - self.own
+        self.key = (len(self.border), speed)
+        self.holds = _matched(self.rows, rows, self.own)
+
+
+def _matched(chosen: Iterable[int], rows: Sequence[set[int]], speeds: set[int]) -> bool:
+    """Test whether each row can have a pivot of its own among some speeds."""
+    pivot_of: dict[int, int] = {}
+
+    def place(i: int, seen: set[int]) -> bool:
+        for j in sorted((rows[i] & speeds) - seen):
+            seen.add(j)
+            if j not in pivot_of or place(pivot_of[j], seen):
+                pivot_of[j] = i
+                return True
+        return False
+
+    return all(place(i, set()) for i in sorted(chosen))
+
+
+def _connected(found: Sequence[Front]) -> tuple[Front, ...]:
+    """The fronts with borders in the order of elimination, and with their parents."""
+    order = {j: k for k, j in enumerate(j for front in found for j in front.own)}
+    front_of = {j: k for k, front in enumerate(found) for j in front.own}
+    result = [Front(f.own, tuple(sorted(f.border, key=order.__getitem__)), f.rows) for f in found]
+    for k, front in enumerate(result):
+        if front.border:
+            parent = front_of[front.border[0]]
+            places = {j: i for i, j in enumerate((*result[parent].own, *result[parent].border))}
+            result[k] = Front(front.own, front.border, front.rows, parent, tuple(places[j] for j in front.border))
+    return tuple(result)

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The equations M a = f + G' lambda, G a + gamma = 0 by fronts (derive/elimination_fronts.py).  A front has
+ * `own` speeds, the `rows` of G that hold them, and a `border` of later speeds.  Its equations are
+ *
+ *     [M -f] [a 1]' = G' lambda,    [G gamma] [a 1]' = 0,
+ *
+ * so that the right-hand side is a last column, of a speed that is 1.  The rows of G are reduced with pivots
+ * among the own speeds, chosen anew in every call: own dependent speeds D, others S,
+ *
+ *     a_D = -A [a_S a_border 1]'.
+ *
+ * With these M of S and the border changes by -A' V - V' A, V = M_D - 1/2 M_DD A.  Then each of S is
+ * eliminated in turn, and what is left of the border goes to the parent.  Own speeds follow from later ones.
+ *
+ * A front decides nothing that is in doubt: pivots are clear, and not small beside their rows, or there is no
+ * result.  Columns and rows are compared as in constraint_solver.h.
+ */
+
+/* A place in a matrix, which may be another one in each state. */
+#if defined(KC_WIDE)
+typedef kc_real kc_index;
+#define KC_STATES                 KC_PACK
+#define kc_index_of(i)            kc_all(i)
+#define kc_index_in(index, lane)  ((int)(index)[lane])
+#define kc_place_in(number, lane) ((int)(number)[lane])
+#define kc_put_in(lane, to, from) ((to)[0][lane] = (from)[lane])
+#define KC_FAULT_UNLESS(mask)     (~(mask))
+#else
+typedef int kc_index;
+#define KC_STATES                 1
+#define kc_index_of(i)            (i)
+#define kc_index_in(index, lane)  (index)
+#define kc_place_in(number, lane) ((int)(number))
+#define kc_put_in(lane, to, from) ((to)[0] = (from))
+#define KC_FAULT_UNLESS(mask)     ((mask) ? 0 : KC_NOT_HERE)
+#endif
+
+typedef struct kc_fronts {
+    int n_fronts;
+    int n;                 /* all speeds */
+    int numbers;           /* of all arrays */
+    int widest;            /* the most scratch of one front */
+    int own, border, rows; /* sizes that most fronts have: the compiler writes their loops out */
+    const int *sizes;  /* (n_fronts, 7) own, border, rows, the parent or -1, where arrays, speeds, places are
+                        */
+    const int *speeds; /* own and border of each front, one front after the other */
+    const int *places; /* of each border: among the parent's own and border */
+
+    /* scratch */
+    kc_real *arrays; /* of each front [M -f] of its own speeds, zeros for its border, [G gamma], and what the
+                        entries of G are summed from */
+    kc_real *scale;  /* (n) factors of the columns */
+    kc_real *chosen; /* (n) the own speeds of each front in the order of its pivots, then S */
+    kc_real *rank;   /* (n_fronts) how many pivots G has */
+    kc_real *work;   /* (widest) */
+} kc_fronts;
+
+#define KC_FRONTS_ROOM(n, n_fronts, widest) (2 * (n) + (n_fronts) + (widest))
+
+/* Place what the elimination needs from w on.  Returns where that ends. */
+KC_INLINE kc_real *kc_place_fronts(kc_fronts *s, kc_real *arrays, kc_real *w)
+{
+    s->arrays = arrays, s->scale = w, s->chosen = s->scale + s->n;
+    s->rank = s->chosen + s->n, s->work = s->rank + s->n_fronts;
+    return s->work + s->widest;
+}
+
+/* A front. */
+typedef struct kc_front {
+    int own, border, rows, width;
+    const int *speeds, *places;
+    kc_real *M;      /* (own, width) */
+    kc_real *N;      /* (border, border + 1) what later speeds get: of it the upper triangle */
+    kc_real *G;      /* (rows, width) */
+    kc_real *T;      /* (rows, width - 1) what its entries are summed from */
+    kc_real *chosen; /* (own) */
+} kc_front;
+
+KC_INLINE kc_front kc_front_of(const kc_fronts *s, int k, int own, int border, int rows)
+{
+    const int *const sizes = s->sizes + 7 * k;
+    kc_front f = {own, border, rows, own + border + 1, s->speeds + sizes[5], s->places + sizes[6], 0, 0,
+                  0,   0,      0};
+    f.M = s->arrays + sizes[4], f.N = f.M + own * f.width, f.G = f.N + border * (border + 1);
+    f.T = f.G + rows * f.width, f.chosen = s->chosen + (sizes[5] - sizes[6]);
+    return f;
+}
+
+/* Exchange, in each state, numbers r and `other` of a, `apart` from each other, and n of them `stride` apart.
+ */
+KC_INLINE void kc_exchange(int r, kc_index other, kc_real *a, int apart, int n, int stride)
+{
+    for (int lane = 0; lane < KC_STATES; lane++) {
+        const int place = kc_index_in(other, lane);
+        if (place == r)
+            continue;
+#if defined(KC_WIDE)
+        kc_swap_in(lane, n, a + place * apart, a + r * apart, stride);
+#else
+        kc_swap(n, a + place * apart, a + r * apart, stride);
+#endif
+    }
+}
+
+/* Reduce the rows of G to [1 A]; entries are compared after multiplication with factors of `columns` and
+ * `units` of rows, `level` is what gamma is summed from.  Returns how many pivots are clear. */
+KC_INLINE int kc_reduce_front(const kc_front *f, kc_real *columns, kc_real *units, kc_real *level,
+                              kc_mask *holds)
+{
+    const int own = f->own, rows = f->rows, width = f->width, most = own < rows ? own : rows;
+    const kc_real none = kc_all(0);
+    kc_real *const G = f->G, *const M = f->M;
+    for (int i = 0; i < rows; i++) {
+        kc_real size = none;
+        for (int j = 0; j < width - 1; j++)
+            size = kc_max(size, kc_max(kc_abs(G[i * width + j]), f->T[i * (width - 1) + j]) * columns[j]);
+        units[i] = kc_pick((kc_mask)(size > none), kc_inverse(size), kc_all(1));
+        level[i] = kc_abs(G[i * width + width - 1]);
+    }
+    for (int r = 0; r < most; r++) {
+        kc_real largest = none;
+        kc_index row = kc_index_of(r), column = kc_index_of(r);
+        for (int i = r; i < rows; i++)
+            for (int j = r; j < own; j++) {
+                const kc_real size = kc_abs(G[i * width + j]) * columns[j] * units[i];
+                const kc_mask larger = (kc_mask)(size > largest);
+                largest = kc_pick(larger, size, largest);
+                row = kc_pick(larger, kc_index_of(i), row);
+                column = kc_pick(larger, kc_index_of(j), column);
+            }
+        const kc_mask clear = (kc_mask)(largest > kc_all(KC_INDEPENDENT));
+        if (!kc_any(clear))
+            return r;
+        *holds &= clear;
+        kc_exchange(r, row, G, width, width, 1);
+        kc_exchange(r, row, units, 1, 1, 1);
+        kc_exchange(r, row, level, 1, 1, 1);
+        kc_exchange(r, column, G, 1, rows, width);
+        kc_exchange(r, column, M, 1, own, width);
+        kc_exchange(r, column, M, width, width, 1);
+        kc_exchange(r, column, columns, 1, 1, 1);
+        kc_exchange(r, column, f->chosen, 1, 1, 1);
+        const kc_real inverse = kc_all(1) / G[r * width + r];
+        for (int j = r; j < width; j++)
+            G[r * width + j] *= inverse;
+        level[r] *= kc_abs(inverse);
+        for (int i = 0; i < rows; i++) {
+            const kc_real factor = G[i * width + r];
+            for (int j = r; j < width && i != r; j++)
+                G[i * width + j] -= factor * G[r * width + j];
+            if (i != r)
+                level[i] = kc_max(level[i], kc_abs(factor) * level[r]);
+        }
+    }
+    return most;
+}
+
+/* Whether a front whose first r rows have pivots is in no doubt: none is small beside the border, and rows
+ * that are left say nothing. */
+KC_INLINE kc_mask kc_is_certain(const kc_front *f, int r, const kc_real *columns, const kc_real *units,
+                                const kc_real *level)
+{
+    const int own = f->own, width = f->width;
+    const kc_real *const G = f->G;
+    kc_mask holds = KC_TRUE;
+    for (int d = 0; d < r; d++) {
+        const kc_real most = columns[d] * kc_all(KC_STEEPEST);
+        for (int j = own; j < width - 1; j++)
+            holds &= (kc_mask)(kc_abs(G[d * width + j]) * columns[j] <= most);
+    }
+    for (int i = r; i < f->rows; i++) {
+        for (int j = r; j < width - 1; j++)
+            holds &= (kc_mask)(kc_abs(G[i * width + j]) * columns[j] * units[i] <= kc_all(KC_INDEPENDENT));
+        holds &= (kc_mask)(kc_abs(G[i * width + width - 1]) <= kc_all(KC_CONTRADICTORY_REST) * level[i]);
+    }
+    return holds;
+}
+
+/* Take D out of M: of S and of the border. */
+KC_INLINE void kc_project_front(const kc_front *f, int r, kc_real *V)
+{
+    const int own = f->own, border = f->border, width = f->width;
+    const kc_real half = kc_all(0.5), *const G = f->G;
+    kc_real *const M = f->M;
+    for (int d = 0; d < r; d++)
+        for (int j = r; j < width; j++) {
+            kc_real sum = kc_all(0);
+            for (int e = 0; e < r; e++)
+                sum += M[d * width + e] * G[e * width + j];
+            V[d * width + j] = M[d * width + j] - half * sum;
+        }
+    for (int i = r; i < width - 1; i++) {
+        kc_real *const row = i < own ? M + i * width : f->N + (i - own) * (border + 1) - own;
+        for (int j = i; j < width; j++)
+            for (int d = 0; d < r; d++)
+                row[j] -= G[d * width + i] * V[d * width + j] + V[d * width + i] * G[d * width + j];
+    }
+}
+
+/* Eliminate S; the inverses of its pivots take their places. */
+KC_INLINE kc_mask kc_factor_front(const kc_fronts *s, const kc_front *f, int r, const kc_real *columns)
+{
+    const int own = f->own, border = f->border, width = f->width;
+    const kc_real tolerance = kc_all(KC_PIVOT * (kc_number)s->n * KC_EPSILON);
+    kc_mask positive = KC_TRUE;
+    for (int i = r; i < own; i++) {
+        kc_real *const row = f->M + i * width;
+        positive &= (kc_mask)(row[i] * columns[i] * columns[i] > tolerance);
+        const kc_real inverse = kc_all(1) / row[i];
+        for (int k = i + 1; k < width - 1; k++) {
+            const kc_real multiple = row[k] * inverse;
+            kc_real *const other = k < own ? f->M + k * width : f->N + (k - own) * (border + 1) - own;
+            for (int j = k; j < width; j++)
+                other[j] -= multiple * row[j];
+        }
+        for (int j = i + 1; j < width; j++)
+            row[j] *= inverse;
+        row[i] = inverse;
+    }
+    return positive;
+}
+
+/* Add what a front leaves of its border to its parent, of which the own part is symmetric. */
+KC_INLINE void kc_hand_over(const kc_fronts *s, const kc_front *f, int parent)
+{
+    const int *const sizes = s->sizes + 7 * parent, own = sizes[0], border = sizes[1],
+                     width = own + border + 1;
+    kc_real *const M = s->arrays + sizes[4], *const N = M + own * width - own * (border + 1) - own;
+    const int *const places = f->places;
+    for (int i = 0; i < f->border; i++) {
+        const kc_real *const from = f->N + i * (f->border + 1);
+        const int p = places[i];
+        kc_real *const row = p < own ? M + p * width : N + p * (border + 1);
+        for (int j = i; j < f->border; j++) {
+            row[places[j]] += from[j];
+            if (j > i && places[j] < own)
+                M[places[j] * width + p] += from[j];
+        }
+        row[width - 1] += from[f->border];
+    }
+}
+
+/* Eliminate the own speeds of front k.  Returns a fault where that is in doubt. */
+KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int k, int own, int border, int rows)
+{
+    const kc_front f = kc_front_of(s, k, own, border, rows);
+    kc_real *const columns = s->work, *const units = columns + own + border, *const level = units + rows,
+                   *const V = level + rows;
+    for (int j = 0; j < own + border; j++)
+        columns[j] = s->scale[f.speeds[j]];
+    for (int j = 0; j < own; j++)
+        f.chosen[j] = kc_all(j);
+    kc_mask holds = KC_TRUE;
+    const int r = kc_reduce_front(&f, columns, units, level, &holds);
+    s->rank[k] = kc_all(r);
+    holds &= kc_is_certain(&f, r, columns, units, level);
+    if (!kc_any(holds))
+        return KC_FAULT_UNLESS(holds);
+    if (r == rows) { /* the compiler knows it */
+        kc_project_front(&f, rows, V);
+        holds &= kc_factor_front(s, &f, rows, columns);
+    } else {
+        kc_project_front(&f, r, V);
+        holds &= kc_factor_front(s, &f, r, columns);
+    }
+    if (border > 0)
+        kc_hand_over(s, &f, s->sizes[7 * k + 3]);
+    return KC_FAULT_UNLESS(holds);
+}
+
+/* The own speeds of front k, from those of its border. */
+KC_INLINE void kc_follow_front(const kc_fronts *s, int k, int own, int border, int rows, kc_real *a)
+{
+    const kc_front f = kc_front_of(s, k, own, border, rows);
+    const int width = f.width, r = kc_count_of(s->rank[k]);
+    kc_real *const all = s->work;
+    for (int j = own; j < width - 1; j++)
+        all[j] = a[f.speeds[j]];
+    all[width - 1] = kc_all(1);
+    for (int i = own - 1; i >= 0; i--) {
+        const kc_real *const row = i < r ? f.G + i * width : f.M + i * width;
+        kc_real sum = kc_all(0);
+        for (int j = i < r ? r : i + 1; j < width; j++)
+            sum -= row[j] * all[j];
+        all[i] = sum;
+    }
+    for (int i = 0; i < own; i++)
+        for (int lane = 0; lane < KC_STATES; lane++)
+            kc_put_in(lane, a + f.speeds[kc_place_in(f.chosen[i], lane)], all[i]);
+}
+
+/* The same for fronts of any size, as one copy. */
+KC_SOLVER kc_fault kc_eliminate_any_front(const kc_fronts *s, int k)
+{
+    const int *const sizes = s->sizes + 7 * k;
+    return kc_eliminate_front(s, k, sizes[0], sizes[1], sizes[2]);
+}
+
+KC_SOLVER void kc_follow_any_front(const kc_fronts *s, int k, kc_real *a)
+{
+    const int *const sizes = s->sizes + 7 * k;
+    kc_follow_front(s, k, sizes[0], sizes[1], sizes[2], a);
+}
+
+/* Factors of the columns: of borders they belong to later fronts. */
+KC_INLINE void kc_weigh_fronts(const kc_fronts *s)
+{
+    for (int k = 0; k < s->n_fronts; k++) {
+        const kc_front f = kc_front_of(s, k, s->sizes[7 * k], s->sizes[7 * k + 1], s->sizes[7 * k + 2]);
+        for (int j = 0; j < f.own; j++)
+            s->scale[f.speeds[j]] = kc_inverse_root(kc_abs(f.M[j * (f.width + 1)]));
+    }
+}
+
+/* Solve for a (n), with arrays that are filled, if `count` rows are independent.  Returns a fault where
+ * fronts do not say so without doubt. */
+KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, kc_real *a)
+{
+    const int own = s->own, border = s->border, rows = s->rows;
+    kc_fault failed = {0};
+    int rank = 0;
+    kc_weigh_fronts(s);
+    for (int k = 0; k < s->n_fronts; k++) {
+        const int *const sizes = s->sizes + 7 * k;
+        if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
+            failed |= kc_eliminate_front(s, k, own, border, rows);
+        else
+            failed |= kc_eliminate_any_front(s, k);
+        if (kc_stops(failed))
+            return failed;
+        rank += kc_count_of(s->rank[k]);
+    }
+    if (rank != count)
+        return KC_FAULT_UNLESS(kc_not(KC_TRUE));
+    for (int k = s->n_fronts - 1; k >= 0; k--) {
+        const int *const sizes = s->sizes + 7 * k;
+        if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
+            kc_follow_front(s, k, own, border, rows, a);
+        else
+            kc_follow_any_front(s, k, a);
+    }
+    return failed;
+}
+
+/* udot of models whose equations fall into fronts. */
+typedef struct kc_front_motion {
+    kc_fronts fronts;
+    int rank;            /* c[rank] is how many rows of G count */
+    int eliminated;      /* how many rows the graph eliminated */
+    int n_known;         /* how many numbers `result` reads beside the solution */
+    kc_function *fill;   /* the arrays, then what `result` reads; or a fault, where they do not hold */
+    kc_function *result; /* udot, from what `fill` left for it and the solution */
+#if !defined(KC_WIDE)
+    kc_function *otherwise; /* udot from all rows, where fronts are in doubt */
+#endif
+} kc_front_motion;
+
+#define KC_FRONT_MOTION_ROOM(n, n_fronts, numbers, widest, n_known)                                          \
+    ((numbers) + (n_known) + (n) + KC_FRONTS_ROOM(n, n_fronts, widest))
+
+/* The kernel `udot`. */
+KC_INLINE kc_fault kc_accelerate_fronts(kc_front_motion *s, kc_real t, const kc_real *x, const kc_real *r,
+                                        const kc_real *c, kc_real *w, kc_real *out)
+{
+    kc_real *const known = w + s->fronts.numbers, *const a = known + s->n_known;
+    kc_real *const work = kc_place_fronts(&s->fronts, w, a + s->fronts.n);
+    kc_fault failed = s->fill(t, x, r, c, work, w);
+#if defined(KC_WIDE)
+    failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
+#endif
+    if (!kc_stops(failed))
+        failed |= kc_solve_fronts(&s->fronts, kc_count_of(c[s->rank]) - s->eliminated, a);
+#if !defined(KC_WIDE)
+    if (KC_UNLIKELY(failed))
+        return s->otherwise(t, x, r, c, w, out);
+#endif
+    return failed | s->result(t, x, r, c, known, out);
+}
