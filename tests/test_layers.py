@@ -103,6 +103,7 @@ ALLOWED: dict[str, set[str]] = {
     # motions that are sought
     "optimal": {
         *("errors", "rank", "binding", "run", "constraints", "motion", "control", "export.export_methods"),
+        "optimal.optimize_method",
     },
     "optimal.optimize_method": {"binding"},
     "optimal.fit_and_mpc_methods": {"binding"},

@@ -366,6 +366,14 @@ def test_unknown_parameters() -> None:
     assert sol.parameters["m"] == pytest.approx(2.0, rel=1e-8)
 
 
+def test_a_model_without_inputs() -> None:
+    """A parameter that leads a free fall to its end."""
+    x, v = S("x v")
+    dyn = kc.compile(mass_point({x: v}, 1, [-sm.Symbol("g")], name="falling"), parameters={"g": 1.0})
+    sol = dyn.optimize(1.0, start={"x": 0, "v": 1}, end={"x": -1}, unknown={"g": (0, 9)}, cost="(x - 1)**2")
+    assert sol.parameters["g"] == pytest.approx(4.0, rel=1e-8)
+
+
 def test_periodic() -> None:
     """A pendulum driven by cos 2 t; half a swing by symmetry, whose end is the mirror image of its start."""
     dyn = pendulum()

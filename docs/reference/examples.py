@@ -1478,6 +1478,59 @@ dyn = kc.compile(model, parameters={mu: 1.0})
 cycle = dyn.periodic([2.0, 0.5], period=6.0)
 cycle.period, cycle.multipliers.round(6)
 
+# %% optimize
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+(y, v), N = me.dynamicsymbols("y v"), me.ReferenceFrame("N")
+O, P = me.Point("O"), me.Point("P")
+O.set_vel(N, 0)
+P.set_pos(O, y * N.y)
+P.set_vel(N, v * N.y)
+flight, stance = (
+    kc.compile(
+        kc.Model(
+            *(N, [y], [v], [y.diff() - v]),
+            bodies=[me.Particle("P", P, 1)],
+            forcelist=[(P, force * N.y)],
+            name="a hop on a spring",
+        )
+    )
+    for force in (-9.81, 400 * (1 - y) - 9.81)
+)
+phases = [
+    kc.Phase(stance, (0.02, 0.4), start={"y": 1, "v": -1.5}, end={"y": 1}),
+    kc.Phase(flight, (0.1, 1), guess={"y": [1, 1.1, 1]}),
+]
+print(kc.optimize(phases, periodic=True).duration, "s")
+
+# %% Phase
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+(y, v), N = me.dynamicsymbols("y v"), me.ReferenceFrame("N")
+O, P = me.Point("O"), me.Point("P")
+O.set_vel(N, 0)
+P.set_pos(O, y * N.y)
+P.set_vel(N, v * N.y)
+flight, stance = (
+    kc.compile(
+        kc.Model(
+            *(N, [y], [v], [y.diff() - v]),
+            bodies=[me.Particle("P", P, 1)],
+            forcelist=[(P, force * N.y)],
+            name="a hop on a spring",
+        )
+    )
+    for force in (-9.81, 400 * (1 - y) - 9.81)
+)
+landing = kc.Phase(flight, (0.1, 1), start={"y": 1.2, "v": 0}, end={"y": 1})
+stop = kc.Phase(stance, (0.02, 0.4), reset={"v": "0.9*v"}, end={"v": 0})
+hop = kc.optimize([landing, stop])
+print([phase.duration for phase in hop.phases], "s")
+
 # %% sweep
 import kanecore as kc
 

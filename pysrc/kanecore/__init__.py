@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kanecore.motion.samples import Samples
     from kanecore.motion.signals import Signal
     from kanecore.motion.trajectory import Trajectory
+    from kanecore.optimal.phases import Phase, optimize
     from kanecore.wheels.model_wheel import build_wheel
 
     __version__: str
@@ -78,6 +79,7 @@ __all__ = [
     "Modes",
     "NonFiniteError",
     "PeriodicMotion",
+    "Phase",
     "Plane",
     "RolloutGradient",
     "RolloutStatus",
@@ -100,6 +102,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "optimize",
     "reaction",
     "robots",
     "shapes",
@@ -131,6 +134,7 @@ _HOMES = {
     "NonFiniteError": "kanecore.errors",
     "Samples": "kanecore.motion.samples",
     "PeriodicMotion": "kanecore.motion.periodic_motion",
+    "Phase": "kanecore.optimal.phases",
     "Plane": "kanecore.describe.from_sympy.contacts",
     "RolloutGradient": "kanecore.motion.derivatives.rollout_gradients",
     "RolloutStatus": "kanecore.motion.rollout",
@@ -151,6 +155,7 @@ _HOMES = {
     "models": "kanecore.gallery",
     "JointFriction": "kanecore.describe.from_sympy.joint_friction",
     "multiplier": "kanecore.describe.from_sympy.reactions",
+    "optimize": "kanecore.optimal.phases",
     "reaction": "kanecore.describe.from_sympy.reactions",
     "robots": "kanecore.robots",
     "shapes": "kanecore.shapes",

@@ -54,7 +54,8 @@ class MotionProblem:
     """An optimal control problem, with the arguments of `optimize` in plain expressions and ranges.
 
     Its states y are those of the model, then prescribed inputs of which a rate is read, with all rates but the last;
-    its controls v are the other inputs that are sought, or the last rates.
+    its controls v are the other inputs that are sought, or the last rates.  ``reset`` says what states of the phase
+    that follows are at its start, in expressions at the end of this one.
     """
 
     dyn: Evaluator
@@ -67,6 +68,7 @@ class MotionProblem:
     end: Conditions
     path: Conditions
     periodic: dict[str, Any]
+    reset: dict[str, Any]
     cost: Any
     final_cost: Any
     mesh: Mesh
@@ -88,7 +90,8 @@ class MotionProblem:
     def names(self) -> set[str]:
         """Names that occur in expressions."""
         conditions = (*self.bounds, *self.start, *self.end, *self.path)
-        formulas = [self.cost, self.final_cost, *self.periodic.values(), *(each.expression for each in conditions)]
+        formulas = [self.cost, self.final_cost, *self.periodic.values(), *self.reset.values()]
+        formulas += [each.expression for each in conditions]
         return {symbol.name for formula in formulas if formula is not None for symbol in formula.free_symbols}
 
     @cached_property
@@ -157,8 +160,8 @@ class MotionProblem:
         )
 
 
-def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
-    """The problem of the arguments of `optimize`."""
+def read(dyn: Evaluator, arguments: Mapping[str, Any], following: tuple[Evaluator, Any] | None = None) -> MotionProblem:
+    """The problem of the arguments of `optimize`; what follows may be a phase of a model, with its reset map."""
     mesh = Mesh(Rule.named(arguments["method"]), _edges(arguments["intervals"]))
     duration = _range("duration", arguments["duration"])
     if not duration[0] > 0.0:
@@ -200,9 +203,16 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
     cost, final_cost = (formula(name, arguments[name]) for name in ("cost", "final_cost"))
     tol, refinements, options = finite_number("tol", arguments["tol"]), arguments["refinements"], arguments["options"]
     conditioned = conditions("bounds", arguments["bounds"]), start, end, rows
-    periodic = _periodic(dyn, arguments["periodic"], formula)
+    periodic = _by_state(dyn, "periodic", arguments["periodic"], formula)
+    reset = dict[str, Any]()
+    if following is not None:
+        after, given = following
+        same = {name: name for name in after.names.x if name in dyn.names.x}
+        given = {symbol_name(key): value for key, value in _items("reset", given)}
+        reset = _by_state(after, "reset", {k: v for k, v in (same | given).items() if v is not None}, formula)
+    sought = periodic, reset, cost, final_cost
     asked = tol, refinements, arguments["guess"], dict(options or {})
-    problem = MotionProblem(dyn, duration, p, known, unknown, *conditioned, periodic, cost, final_cost, mesh, *asked)
+    problem = MotionProblem(dyn, duration, p, known, unknown, *conditioned, *sought, mesh, *asked)
     _check_ends(problem)
     return problem
 
@@ -286,12 +296,13 @@ def _check_ends(problem: MotionProblem) -> None:
         feasible_state(dyn, 0.0, low, np.where(np.isfinite(inputs), inputs, r), problem.p, "start")
 
 
-def _periodic(dyn: Evaluator, periodic: Any, formula: Any) -> dict[str, Any]:
-    if isinstance(periodic, str):
-        raise TypeError(f"periodic is {periodic!r}; it must be True, or names of states: [{periodic!r}]")
-    periodic = dyn.names.x if periodic is True else periodic or ()
-    pairs = periodic.items() if isinstance(periodic, Mapping) else ((key, key) for key in periodic)
-    found = {symbol_name(key): formula("periodic", value) for key, value in pairs}
+def _by_state(dyn: Evaluator, argument: str, entries: Any, formula: Any) -> dict[str, Any]:
+    """Expressions by names of states; a list of names stands for themselves, and True for all."""
+    if isinstance(entries, str):
+        raise TypeError(f"{argument} is {entries!r}; it must be True, or names of states: [{entries!r}]")
+    entries = dyn.names.x if entries is True else entries or ()
+    pairs = entries.items() if isinstance(entries, Mapping) else ((key, key) for key in entries)
+    found = {symbol_name(key): formula(argument, value) for key, value in pairs}
     for name in found:
         if name not in dyn.names.x:
             raise unknown_name(f"state of {dyn.name!r} is called", name, dyn.names.x)

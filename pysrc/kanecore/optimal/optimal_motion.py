@@ -23,7 +23,7 @@ from kanecore.optimal.interval_errors import errors_of_cost, errors_of_states
 from kanecore.optimal.ipopt import Solved, solve
 from kanecore.optimal.motion_problem import MotionProblem, read
 from kanecore.optimal.tracking_feedback import TrackingFeedback
-from kanecore.optimal.transcription import EQUATIONS, Program, Transcription
+from kanecore.optimal.transcription import EQUATIONS, Program, joined, program_of_phases
 
 __all__ = ["OptimalMotion", "optimal_motion"]
 
@@ -32,6 +32,7 @@ Array = npt.NDArray[np.float64]
 _WARM = {"mu_init": 1e-3}  # of a start near a solution
 _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
+_ZERO = 1e-12  # of states that constraints hold at 0: `simulate` refuses those that are off by rounding alone
 _MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
 
 
@@ -62,6 +63,8 @@ class OptimalMotion(Trajectory):
         The largest of them.
     iterations, refinements : int
         Of IPOPT in all, and of the mesh.
+    impulses : dict of str to float
+        Of a phase that follows another, along its constraints, by their names, at its start: `kanecore.Phase`.
     multipliers : dict of str to ndarray
         "costates", the derivatives of the cost that is still to come by the states at the start of each interval, but
         for an error that falls with its length (n, N); of bounds on "states" and "inputs" (times, n); and of all other
@@ -77,6 +80,8 @@ class OptimalMotion(Trajectory):
         dyn, x, times, s = problem.dyn, motion.y[:, : problem.dyn.n_x].copy(), duration * mesh.nodes, mesh.stages
         self.cost, self.duration, self.edges, self.inputs = solved.cost, duration, mesh.edges, motion.inputs
         self.parameters = dict(zip(problem.unknown, motion.parameters.tolist(), strict=True))
+        impulses = program.unpacked(solved.z)[-1].ravel().tolist()
+        self.impulses = dict(zip(dyn.constraint_names, impulses, strict=False))  # none where no phase went before
         self.multipliers, self._arguments = _multipliers(mesh, program, solved), arguments
         self._limits = problem.limits(problem.bounds, dyn.input_names)
         run = OutsideRun("success", duration, x[-1], times, x)
@@ -139,28 +144,54 @@ class OptimalMotion(Trajectory):
 
 
 def optimal_motion(dyn: Evaluator, arguments: dict[str, Any]) -> OptimalMotion:
-    """Optimal motion of `optimize`: solves the nonlinear program on finer meshes until interval errors are small."""
+    """Optimal motion of `optimize`."""
     begin = time.perf_counter()
-    problem = read(dyn, arguments)
-    guess, before = first_guess(problem), None
-    warm = isinstance(problem.guess, OptimalMotion) and problem.guess.success
+    return optimal_motions([read(dyn, arguments)], [arguments], False, begin)[0]
+
+
+def optimal_motions(
+    problems: list[MotionProblem], arguments: list[dict[str, Any]], cyclic: bool, begin: float
+) -> list[OptimalMotion]:
+    """Optimal motions of phases that follow each other: solves on finer meshes until interval errors are small.
+
+    ``cyclic`` says that the first phase follows the last one.
+    """
+    first, guesses, earlier = problems[0], [first_guess(problem) for problem in problems], list[OptimalMotion]()
+    warm = all(isinstance(problem.guess, OptimalMotion) and problem.guess.success for problem in problems)
     while True:
-        program = Transcription(guess).program(boxed=not warm)
-        options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | problem.options
+        programs = program_of_phases(guesses, not warm, cyclic)
+        program = joined(programs)
+        options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | first.options
         build = time.perf_counter() - begin
         solved = solve(ca, program.terms, program.z0, program.bounds, program.rows, options)
-        y, v, parameters, length = program.unpacked(solved.z)
-        duration = float(length[0, 0]) if length.size else problem.duration[0]
-        motion = CollocatedMotion(problem, guess.mesh, y, v, parameters[0], duration)
-        found = OptimalMotion(arguments, motion, program, solved, build)
-        if before is not None:
-            found.iterations, found.refinements = found.iterations + before.iterations, before.refinements + 1
-            found.seconds = {name: value + before.seconds[name] for name, value in found.seconds.items()}
-        if not solved.converged or found.success or found.refinements == problem.refinements:
+        found = []
+        for each, guess, part, own in zip(arguments, guesses, programs, _parts(programs, solved), strict=True):
+            y, v, parameters, length, *_ = part.unpacked(own.z)
+            y = np.where(np.abs(y) < _ZERO * np.max(np.abs(y), axis=0, initial=1.0), 0.0, y)
+            duration = float(length[0, 0]) if length.size else guess.problem.duration[0]
+            numbers = CollocatedMotion(guess.problem, guess.mesh, y, v, parameters[0], duration)
+            found.append(OptimalMotion(each, numbers, part, own, build))
+        for motion, before in zip(found, earlier, strict=False):
+            motion.iterations, motion.refinements = motion.iterations + before.iterations, before.refinements + 1
+            motion.seconds = {name: value + before.seconds[name] for name, value in motion.seconds.items()}
+        fine = all(motion.success for motion in found)
+        if not solved.converged or fine or found[0].refinements == first.refinements:
             return found
-        begin, before, warm = time.perf_counter(), found, found.interval_error < _FALSE
-        mesh = guess.mesh.refined(found.interval_errors / problem.tol)
-        guess = resampled(problem, mesh, found) if warm else first_guess(replace(problem, mesh=mesh))
+        begin, earlier, warm = time.perf_counter(), found, all(motion.interval_error < _FALSE for motion in found)
+        for i, (problem, motion) in enumerate(zip(problems, found, strict=True)):
+            mesh = guesses[i].mesh.refined(motion.interval_errors / first.tol)
+            guesses[i] = resampled(problem, mesh, motion) if warm else first_guess(replace(problem, mesh=mesh))
+
+
+def _parts(programs: list[Program], solved: Solved) -> list[Solved]:
+    """The solution of each phase."""
+    z, of_bounds = (np.split(a, np.cumsum([len(each.z0) for each in programs])) for a in (solved.z, solved.of_bounds))
+    g, of_rows = (np.split(a, np.cumsum([len(each.rows[0]) for each in programs])) for a in (solved.g, solved.of_rows))
+    found = []
+    for k, program in enumerate(programs):
+        cost = float(ca.Function("cost", [program.terms["x"]], [program.terms["f"]])(z[k]))
+        found.append(replace(solved, z=z[k], g=g[k], cost=cost, of_bounds=of_bounds[k], of_rows=of_rows[k]))
+    return found
 
 
 def _multipliers(mesh: Mesh, program: Program, solved: Solved) -> dict[str, Array]:

@@ -9,12 +9,18 @@ along the rows of F, by multipliers μ that are unknowns, onto F = 0:
 
 The limit keeps the end from jumping across the manifold, and is dropped once a solution is known.  Rows of F that
 follow from others are left out, as are conditions on the ends that follow from F.
+
+A phase that follows another begins at the states x⁻ that the reset map makes of the end of the other one, but for an
+impact, with impulses Λ along the rows of G that are unknowns as well:
+
+    q⁺ = q⁻,    M (u⁺ − u⁻) = GᵀΛ,    F(q⁺, u⁺) = 0
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -30,7 +36,7 @@ from kanecore.optimal.expressions_by_name import as_casadi
 from kanecore.optimal.motion_problem import Condition, MotionProblem
 from kanecore.rank import independent_columns
 
-__all__ = ["EQUATIONS", "Formulas", "Program", "Transcription", "constraints"]
+__all__ = ["EQUATIONS", "Formulas", "Program", "Transcription", "constraints", "joined", "program_of_phases"]
 
 Array = npt.NDArray[np.float64]
 
@@ -43,8 +49,9 @@ _FOLLOWS = 1e-6  # the part of a condition that is independent of others, if it 
 class Program:
     """Nonlinear program: terms "x", "f", "g" of CasADi, a guess z0, ranges of the unknowns and of the rows g.
 
-    Each block of rows has a label, and the time of each row relative to the duration; each block of unknowns y, v,
-    parameters and duration a shape.  ``exact`` says that there are second derivatives.
+    Each block of rows has a label, and the time of each row relative to the duration; each block of unknowns, y, v,
+    parameters, duration, μ, changes of speeds by an impact, and its impulses, a shape.  ``exact`` says that there are
+    second derivatives.
     """
 
     terms: dict[str, Any]
@@ -58,7 +65,7 @@ class Program:
     def unpacked(self, z: Array) -> list[Array]:
         """The blocks of unknowns, or of multipliers of their bounds."""
         ends = np.cumsum([rows * columns for rows, columns in self.shapes])
-        return [part.reshape(shape) for part, shape in zip(np.split(z, ends), self.shapes, strict=False)]
+        return [part.reshape(shape) for part, shape in zip(np.split(z, ends[:-1]), self.shapes, strict=True)]
 
 
 def constraints(problem: MotionProblem) -> tuple[Any, Any]:
@@ -80,7 +87,7 @@ class Formulas:
         dyn, (of_y, of_v, _, _) = problem.dyn, problem.selections
         sizes = (1, len(problem.states), len(problem.controls), dyn.n_p, len(problem.numbers))
         self.arguments = t, y, v, p, k = [ca.SX.sym(name, n) for name, n in zip("tyvpk", sizes, strict=True)]
-        r = ca.mtimes(ca.DM(of_y), y) + ca.mtimes(ca.DM(of_v), v) + k[: dyn.n_r]
+        r = ca.mtimes(ca.DM(of_y), y) + ca.mtimes(ca.DM(of_v), v) + k[: dyn.n_r, :]
         groups = [(("t",), t), (problem.numbers[dyn.n_r :], k[dyn.n_r :]), (dyn.parameter_names, p)]
         self._values: dict[str, Any] = {}
         for names, values in (*groups, (dyn.input_names, r), (problem.states, y)):
@@ -108,6 +115,7 @@ class Transcription:
         self.V = ca.MX.sym("V", len(problem.controls), count)
         self.U, self.T = ca.MX.sym("U", len(problem.unknown)), ca.MX.sym("T", int(free))
         self.M = ca.MX.sym("M", 0, mesh.n)  # the multipliers μ
+        self.W, self.L = ca.MX.sym("W", 0), ca.MX.sym("L", 0)  # changes of speeds at the start, and impulses Λ
         self.duration = self.T if free else ca.MX(problem.duration[0])
         self.p = ca.MX(ca.DM(problem.p))
         for i, name in enumerate(problem.unknown):
@@ -136,30 +144,34 @@ class Transcription:
         if term.numel():
             self.rows.append((label, times, term, low, high))
 
-    def program(self, boxed: bool) -> Program:
-        """The nonlinear program; ``boxed`` limits μ."""
+    @cached_property
+    def formulas(self) -> Formulas:
+        return Formulas(self.problem)
+
+    def program(self, boxed: bool, before: Transcription | None = None) -> Program:
+        """The nonlinear program; ``boxed`` limits μ, and ``before`` is the phase at whose end this one begins."""
         problem, mesh = self.problem, self.mesh
-        dropped, periodic = self._motion()
-        formulas, variables = Formulas(problem), (*problem.states, *problem.controls)
+        dropped, periodic = self._motion(before)
+        formulas, variables = self.formulas, (*problem.states, *problem.controls)
         path = [*(row for row in problem.bounds if row.name not in variables), *problem.path]
         costs = [[] if formula is None else [formula] for formula in (problem.cost, problem.final_cost)]
         along = formulas.function(costs[0], [row.expression for row in path]).map(len(mesh.points))
         integrand, values = along(*self.points)
         for i, row in enumerate(path):
             self._add(row.label, mesh.points, values[i, :], row.low, row.high)
-        cost = ca.sum1(self._ends(formulas, costs[1], periodic))
+        cost = ca.sum1(self._ends(costs[1], periodic))
         if costs[0]:
             cost += self.duration * ca.mtimes(integrand, ca.DM(mesh.weights))
         z0, low, high = self._ranges(dropped, boxed)
         terms = [row[2] for row in self.rows]
         sides = (_joined(np.full(row[2].numel(), row[side]) for row in self.rows) for side in (3, 4))
-        unknowns = ca.veccat(self.Y, self.V, self.U, self.T, self.M)
+        blocks = (self.Y, self.V, self.U, self.T, self.M, self.W, self.L)
         labels = [(label, np.repeat(times, term.numel() // len(times))) for label, times, term, _, _ in self.rows]
-        shapes = [part.T.shape for part in (self.Y, self.V, self.U, self.T)]
-        functions = {"x": unknowns, "f": ca.densify(cost), "g": ca.veccat(*terms)}
+        shapes = [block.T.shape for block in blocks]
+        functions = {"x": ca.veccat(*blocks), "f": ca.densify(cost), "g": ca.veccat(*terms)}
         return Program(functions, z0, (low, high), (next(sides), next(sides)), labels, shapes, self.exact)
 
-    def _motion(self) -> tuple[set[tuple[int, int]], list[str]]:
+    def _motion(self, before: Transcription | None) -> tuple[set[tuple[int, int]], list[str]]:
         """Write equations of motion and constraints; fixed ends that follow, and periodic states that do not."""
         problem, mesh = self.problem, self.mesh
         n_x, s, (_, _, of_y, of_v) = problem.dyn.n_x, mesh.stages, map(ca.DM, problem.selections)
@@ -171,6 +183,8 @@ class Transcription:
         F, slopes = constraints(problem)
         if not F.numel_out(0):
             self._add(EQUATIONS, mesh.nodes[1:], defects)
+            if before is not None:
+                self._after(before, fixed)
             return _following(problem, [], fixed)
         numbers = [np.array(slopes(*state)) for state in self._guessed_edges()]
         kept = max((independent_columns(rows.T, _FOLLOWS).tolist() for rows in numbers), key=len)
@@ -190,8 +204,48 @@ class Transcription:
         ends = defects[:, s - 1 :: s] + ca.vertcat(pushes, ca.MX(len(problem.states) - n_x, mesh.n))
         self._add(EQUATIONS, mesh.edges[1:], ends)
         first = int(all((0, i) in fixed for i in range(n_x)))  # a whole state satisfies them
-        self._add("constraints", mesh.edges[first:], rows[:, first:])
+        begin = first if before is None else 1
+        self._add("constraints", mesh.edges[begin:], rows[:, begin:])
+        if before is not None:
+            self._after(before, fixed)
         return _following(problem, [(1, numbers[-1][kept]), (0, numbers[0][kept])][: 2 - first], fixed)
+
+    def _after(self, before: Transcription, fixed: set[tuple[int, int]]) -> None:
+        """Write the reset map from the end of the phase before, the impact, and constraints at the first node."""
+        problem, dyn, earlier = self.problem, self.problem.dyn, Formulas(before.problem)
+        old, new, m = earlier.arguments, self.formulas.arguments, dyn.n_constraints
+        state, reset = self._states_and_inputs(*new), before.problem.reset
+        change, impulses = ca.SX.sym("w", dyn.n_u if m else 0), ca.SX.sym("L", m)
+        begun, impact = ca.SX(new[1]), ca.SX(0, 1)
+        if m:
+            begun[dyn.names.speeds] -= change
+            mass, G = (casadi(dyn, name)(*state) for name in ("mass_matrix", "constraint_jacobian"))
+            impact = ca.mtimes(mass, change) - ca.mtimes(G.T, impulses)
+        rows = begun[[problem.states.index(name) for name in reset]] - earlier.function(reset.values())(*old)
+        rows_of_F = constraints(problem)[0](*state)
+        # rows of F that follow from the constraints of the phase before, at its end, are left out
+        sure = ca.vertcat(constraints(before.problem)[0](*before._states_and_inputs(*old)), rows, impact)
+        slopes = ca.jacobian(ca.vertcat(sure, rows_of_F), ca.veccat(old[1], new[1], change, impulses))
+        arguments = [*old, *new, change, impulses]
+        numbers = np.array(ca.Function("slopes", arguments, [slopes])(*before._guessed(-1), *self._guessed(0), 0, 0))
+        width = len(before.problem.states)
+        held = [i for (end, i), (low, high) in _fixable(before.problem).items() if end and low == high]
+        held += [width + i for end, i in fixed if not end]
+        columns = np.vstack([np.eye(numbers.shape[1])[held], numbers]).T
+        first = len(held) + sure.numel()
+        kept = [int(i) - first for i in independent_columns(columns, _FOLLOWS, first) if i >= first]
+        self.W, self.L = ca.MX.sym("W", *change.shape), ca.MX.sym("L", *impulses.shape)
+        at = [each[:, -1] for each in before.edges] + [each[:, 0] for each in self.edges]
+        terms = ca.Function("reset", arguments, [rows, impact, rows_of_F[kept]])(*at, self.W, self.L)
+        for i, name in enumerate(reset):
+            self._add(f"reset {name}", self.mesh.edges[[0]], terms[0][i])
+        self._add("impact", self.mesh.edges[[0]], terms[1])
+        self._add("constraints at the start", self.mesh.edges[[0]], terms[2])
+
+    def _guessed(self, edge: int) -> list[Any]:
+        """t, y, v, p, k of the guess at its first or last edge."""
+        guess, time = self.guess, self.guess.times[[edge]]
+        return [time, guess.ends[edge], guess.v[edge], self.problem.p, self.problem.known_values(time)]
 
     def _guessed_edges(self) -> list[tuple[Any, ...]]:
         """t, x, r, p at the ends of intervals of the guess."""
@@ -199,13 +253,13 @@ class Transcription:
         r = y @ problem.selections[0].T + problem.known_values(times)[: problem.dyn.n_r].T
         return [(t, y[k, : problem.dyn.n_x], r[k], problem.p) for k, t in enumerate(times)]
 
-    def _ends(self, formulas: Formulas, final: list[Any], periodic: list[str]) -> Any:
+    def _ends(self, final: list[Any], periodic: list[str]) -> Any:
         """Write conditions on the ends; the final cost."""
         problem, found = self.problem, []
         begun = [problem.periodic[name] for name in periodic]
         for word, conditions, more, i in (("start", problem.start, begun, 0), ("end", problem.end, final, self.mesh.n)):
             rows = [row for row in conditions if row.name not in problem.states]
-            values, others = formulas.function([row.expression for row in rows], more)(
+            values, others = self.formulas.function([row.expression for row in rows], more)(
                 *(each[:, i] for each in self.edges)
             )
             found.append(others)
@@ -226,10 +280,37 @@ class Transcription:
                 of_y[-end, i] = max(of_y[-end, i, 0], low), min(of_y[-end, i, 1], high)
         single = np.array([*problem.unknown.values(), *([problem.duration] if problem.free_duration else [])])
         limit = np.full(self.M.numel(), _LIMIT if boxed else np.inf)
+        limit = np.append(limit, np.full(self.W.numel() + self.L.numel(), np.inf))
         duration = [guess.duration] if problem.free_duration else []
         ranges = [_joined([of_y[..., side], of_v[..., side], single.reshape(-1, 2)[:, side]]) for side in (0, 1)]
         z0 = _joined([guess.y, guess.v, guess.parameters, duration, np.zeros(limit.size)])
         return z0, np.append(ranges[0], -limit), np.append(ranges[1], limit)
+
+
+def program_of_phases(guesses: Iterable[CollocatedMotion], boxed: bool, cyclic: bool) -> list[Program]:
+    """The programs of phases that follow each other; if cyclic, the first one follows the last."""
+    phases, sought, programs = [Transcription(guess) for guess in guesses], dict[str, Any](), list[Program]()
+    for i, phase in enumerate(phases):
+        for j, name in enumerate(phase.problem.unknown):  # one parameter, one value
+            if name in sought:
+                phase._add(f"unknown {name}", np.zeros(1), phase.U[j] - sought[name])
+            sought.setdefault(name, phase.U[j])
+        programs.append(phase.program(boxed, phases[i - 1] if i or cyclic else None))
+    return programs
+
+
+def joined(programs: list[Program]) -> Program:
+    """One program of several, with the sum of their costs."""
+    columns = {name: [program.terms[name] for program in programs] for name in "xfg"}
+    terms = {"x": ca.veccat(*columns["x"]), "f": sum(columns["f"]), "g": ca.veccat(*columns["g"])}
+    z0 = _joined(program.z0 for program in programs)
+    bounds, rows = (
+        (_joined(pair[0] for pair in pairs), _joined(pair[1] for pair in pairs))
+        for pairs in ([program.bounds for program in programs], [program.rows for program in programs])
+    )
+    labels = [label for program in programs for label in program.labels]
+    shapes = [shape for program in programs for shape in program.shapes]
+    return Program(terms, z0, bounds, rows, labels, shapes, all(program.exact for program in programs))
 
 
 def _matrix(triplets: Triplets) -> Any:
