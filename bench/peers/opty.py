@@ -38,9 +38,9 @@ class Problem:
 
         def callback(numbers: list[Any], function: Callable[..., None]) -> Any:
             def call(*arguments: Any) -> bool:
-                begin = time.perf_counter()
+                begin = time.process_time()
                 function(*arguments)
-                self.functions += time.perf_counter() - begin
+                self.functions += time.process_time() - begin
                 return True
 
             return ctypes.CFUNCTYPE(ctypes.c_bool, *numbers)(call)
@@ -93,17 +93,33 @@ class Problem:
 
     def solve(self, x: Any, **_: Any) -> tuple[Any, dict[str, Any]]:
         x, cost, self.functions = np.array(x, float), ctypes.c_double(), 0.0
-        begin = time.perf_counter()
+        begin = time.process_time()
         rest = [ctypes.c_void_p()] * 4
         status = self.library.IpoptSolve(
             self.problem, x.ctypes.data_as(DOUBLES), rest[0], ctypes.byref(cost), *rest[:3], None
         )
-        self.seconds = time.perf_counter() - begin
+        self.seconds = time.process_time() - begin
         return x, {"obj_val": cost.value, "status": status}
 
 
-def least_inputs(model: Any, values: dict[Any, float], duration: float, ends: Any, guess: Any, n: int) -> Any:
-    """Problem of opty: the inputs of least squares between two states, n intervals of backward Euler."""
+class LeastInputs:
+    """The inputs of least squares between two states, n intervals of backward Euler."""
+
+    def __init__(self, model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> None:
+        self._problem = _problem(model, values, duration, ends, n)
+
+    def found(self, x: Any, r: Any) -> tuple[float, Any]:
+        """The optimum from a guess, (n + 1, n_x) and (n + 1, n_r), and a status."""
+        _, found = self._problem.solve(np.concatenate([x.T.ravel(), r.T.ravel()]))
+        return found["obj_val"], found["status"]
+
+    @property
+    def counts(self) -> tuple[float, float, int]:
+        """Seconds of all and of functions, and iterations, of the last call."""
+        return self._problem.seconds, self._problem.functions, self._problem.iterations
+
+
+def _problem(model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> Any:
     stand_in = types.ModuleType("cyipopt")
     stand_in.Problem = Problem  # type: ignore[attr-defined]
     sys.modules.setdefault("cyipopt", stand_in)

@@ -29,6 +29,8 @@ __all__ = ["OptimalMotion", "optimal_motion"]
 
 Array = npt.NDArray[np.float64]
 
+_COLD = {"mu_strategy": "adaptive"}  # ends where the other strategy of the barrier may wander along a valley
+_AGAIN = {"mu_strategy": "monotone"}  # finds motions where the other one says that there are none
 _WARM = {"mu_init": 1e-3}  # of a start near a solution
 _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
@@ -161,16 +163,15 @@ def optimal_motions(
     while True:
         programs = program_of_phases(guesses, not warm, cyclic)
         program = joined(programs)
-        options = (_WARM if warm else {}) | ({} if program.exact else _FIRST_ORDER) | first.options
         build = time.perf_counter() - begin
-        solved = solve(ca, program.terms, program.z0, program.bounds, program.rows, options)
+        solved = _solved(program, _WARM if warm else _COLD, first.options)
         found = []
         for each, guess, part, own in zip(arguments, guesses, programs, _parts(programs, solved), strict=True):
             y, v, parameters, length, *_ = part.unpacked(own.z)
             y = np.where(np.abs(y) < _ZERO * np.max(np.abs(y), axis=0, initial=1.0), 0.0, y)
             duration = float(length[0, 0]) if length.size else guess.problem.duration[0]
             numbers = CollocatedMotion(guess.problem, guess.mesh, y, v, parameters[0], duration)
-            found.append(OptimalMotion(each, numbers, part, own, build))
+            found.append(OptimalMotion(each, numbers, part, own, build + solved.build))
         for motion, before in zip(found, earlier, strict=False):
             motion.iterations, motion.refinements = motion.iterations + before.iterations, before.refinements + 1
             motion.seconds = {name: value + before.seconds[name] for name, value in motion.seconds.items()}
@@ -181,6 +182,18 @@ def optimal_motions(
         for i, (problem, motion) in enumerate(zip(problems, found, strict=True)):
             mesh = guesses[i].mesh.refined(motion.interval_errors / first.tol)
             guesses[i] = resampled(problem, mesh, motion) if warm else first_guess(replace(problem, mesh=mesh))
+
+
+def _solved(program: Program, strategy: dict[str, Any], asked: dict[str, Any]) -> Solved:
+    """Solution of a program, by another strategy of the barrier if the first one finds none."""
+    options = strategy | ({} if program.exact else _FIRST_ORDER) | asked
+    arguments = (ca, program.terms, program.z0, program.bounds, program.rows)
+    once = solve(*arguments, options)
+    if once.converged or "mu_strategy" in asked or once.status.startswith("Maximum"):
+        return once
+    again = solve(*arguments, options | _AGAIN)
+    sums = {name: getattr(once, name) + getattr(again, name) for name in ("iterations", "build", "functions", "solver")}
+    return replace(again if again.converged else once, **sums)
 
 
 def _parts(programs: list[Program], solved: Solved) -> list[Solved]:

@@ -214,7 +214,8 @@ class Transcription:
         """Write the reset map from the end of the phase before, the impact, and constraints at the first node."""
         problem, dyn, earlier = self.problem, self.problem.dyn, Formulas(before.problem)
         old, new, m = earlier.arguments, self.formulas.arguments, dyn.n_constraints
-        state, reset = self._states_and_inputs(*new), before.problem.reset
+        state, shared = self._states_and_inputs(*new), {*problem.states[dyn.n_x :]} & {*before.problem.states}
+        reset = before.problem.reset | {name: sm.Symbol(name) for name in sorted(shared)}
         change, impulses = ca.SX.sym("w", dyn.n_u if m else 0), ca.SX.sym("L", m)
         begun, impact = ca.SX(new[1]), ca.SX(0, 1)
         if m:
