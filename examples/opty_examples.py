@@ -129,7 +129,7 @@ driven = kc.Model(
 )
 dyn = kc.compile(driven, parameters={mu: 60, p: 1})
 found = dyn.fit({"t": times, "y1": measured}, {"p": 1.0}, start={"y1": 0, "y2": np.pi})
-print(found)
+print("p =", found.parameters["p"])
 
 # %% crane: the mechanism
 x, q, v, u, F = me.dynamicsymbols("x q v u F")
