@@ -84,7 +84,8 @@ class Problem:
         )
         library.SetIntermediateCallback(self.problem, self.kept[5])
         self.library = library
-        self.add_option("hessian_approximation", "limited-memory")
+        for name, value in {"hessian_approximation": "limited-memory", "print_level": 0, "sb": "yes"}.items():
+            self.add_option(name, value)
 
     def add_option(self, name: str, value: Any) -> None:
         kind = {str: "Str", int: "Int", float: "Num"}[type(value)]
@@ -100,6 +101,13 @@ class Problem:
         )
         self.seconds = time.process_time() - begin
         return x, {"obj_val": cost.value, "status": status}
+
+
+def stand_in_for_cyipopt() -> None:
+    """Let opty import `Problem` as cyipopt's, where cyipopt is not installed."""
+    stand_in = types.ModuleType("cyipopt")
+    stand_in.Problem = Problem  # type: ignore[attr-defined]
+    sys.modules.setdefault("cyipopt", stand_in)
 
 
 class LeastInputs:
@@ -120,9 +128,7 @@ class LeastInputs:
 
 
 def _problem(model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> Any:
-    stand_in = types.ModuleType("cyipopt")
-    stand_in.Problem = Problem  # type: ignore[attr-defined]
-    sys.modules.setdefault("cyipopt", stand_in)
+    stand_in_for_cyipopt()
     from opty import Problem as OptyProblem
 
     t, h = me.dynamicsymbols._t, duration / n
