@@ -53,7 +53,11 @@ def use_language(app: Sphinx, config: Any) -> None:
     config.language = language
     config.include_patterns = [f"{page}.md" for page in PAGES]
     config.moved_pages = {}
-    config.suppress_warnings = ["toc.excluded", "toc.not_readable"]
+    config.suppress_warnings = [
+        "toc.excluded",
+        "toc.not_readable",
+        "toc.not_included",
+    ]
     if language == "en":
         config.suppress_warnings.append("ref")
     else:
