@@ -52,7 +52,7 @@ def use_language(app: Sphinx, config: Any) -> None:
         return
     config.language = language
     config.include_patterns = [f"{page}.md" for page in PAGES]
-    config.moved_pages = {}
+    config.moved_pages, config.moved_sections = {}, {}
     config.suppress_warnings = [
         "toc.excluded",
         "toc.not_readable",
