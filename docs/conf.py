@@ -129,6 +129,25 @@ moved_pages = {
     "stiff": "howto/integrators",
 }
 
+moved_sections = {
+    "howto/describe": [
+        "howto/loads",
+        "howto/functions",
+        "howto/joints",
+        "howto/outputs",
+        "howto/states",
+    ],
+    "howto/constraints": ["howto/rolling", "howto/multipliers", "howto/reactions"],
+    "howto/results": [
+        "howto/equations",
+        "howto/kinematics",
+        "howto/reactions",
+        "howto/simulate",
+    ],
+    "howto/sensitivities": ["howto/periodic"],
+    "start/quickstart": ["howto/batches", "howto/inputs"],
+}
+
 SIGNATURE = re.compile(
     r"\w+\.\w+\(self\b.*\)"
 )  # that Cython writes; of an alias autodoc leaves it

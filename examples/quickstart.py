@@ -36,9 +36,6 @@ model = kc.Model(
     name="pendulum",
 )
 
-# %% understood
-print(model.report())
-
 # %% symbols
 print(model.symbolic("mass_matrix", nested=True))
 print(model.symbolic("forcing", nested=True))
@@ -50,44 +47,17 @@ dyn = kc.compile(model, parameters={m: 1.0, length: 0.5, g: 9.81, b: 0.02})
 x = np.array([0.3, 0.0])  # [q, u]
 print(dyn.rhs(0.0, x))  # [qdot, udot]
 print(dyn.mass_matrix(0.0, x), dyn.forcing(0.0, x), dyn.outputs(0.0, x))
-print(dyn.rhs(0.0, x, r={"tau": 1.0}))  # another torque, in this call alone
+print(dyn.rhs(0.0, x, r={"tau": 1.0}))  # with a torque, in this call alone
 dyn.parameters["l"] = 0.6  # from now on
 
-# %% batch
-angles = np.array([0.0, 0.5, 1.0, 1.5])
-states = np.stack([angles, np.zeros(4)], axis=-1)
-print(states.shape, dyn.udot(0.0, states).shape, dyn.mass_matrix(0.0, states).shape)
-lengths = np.array([0.3, 0.4, 0.5, 0.6])  # one for each row
-print(dyn.udot(0.0, states, p={"l": lengths})[:, 0])
-
-# %% names
-print(dyn.state(q=0.5), dyn.udot(0.0, {"q": angles}, r={"tau": 1.0})[:, 0])
-print(dyn.simulate((0.0, 1.0), {q: 3.0})["q"][-1])
-
 # %% simulate
-sol = dyn.simulate((0.0, 10.0), [3.0, 0.0])
+sol = dyn.simulate((0.0, 10.0), {"q": 3.0})
 print(sol)
 print(f"at t = 10 s: {sol.x[-1].round(4)}; energy drift {sol.energy_drift:.0e}")
 assert sol.energy_drift < 1e-6
 
 # %% plot
 figure = sol.plot()
-
-# %% rollout
-starts = dyn.state(q=np.linspace(-3.0, 3.0, 1000))
-rng = np.random.default_rng(0)
-torques = rng.uniform(-0.1, 0.1, (1000, 200, 1))  # one for each row and step
-X = dyn.rollout(
-    starts, torques, dt=0.01, steps=200, parameters={"m": np.linspace(0.3, 0.5, 1000)}
-)
-print(X.shape, X[500, -1])
-
-# %% diverging rows
-lengths = np.array([0.4, 0.5, 0.0, 0.6])  # a pendulum without length has no inertia
-X, status = dyn.rollout(
-    [3.0, 0.0], dt=0.01, steps=200, parameters={"l": lengths}, return_status=True
-)
-print(status.codes, status.last_good_step, X[:, -1, 0])
 
 # %% control
 TOP = np.pi
@@ -120,15 +90,6 @@ over_time.legend(["q [rad]", "u [rad/s]"], frameon=False)
 over_time.set_xlabel("t [s]")
 plane.plot(*sol(t).T)
 plane.set(xlabel="q [rad]", ylabel="u [rad/s]")
-
-# %% loop
-ws = dyn.workspace()  # fixed arrays; one workspace a thread
-ws.x, dt = [3.0, 0.0], 1e-3
-for _ in range(1000):  # one second by the semi-implicit Euler method
-    ws.rhs()
-    ws.x[1] += dt * ws.udot[0]
-    ws.x[0] += dt * ws.x[1]
-print(ws.x)
 
 # %% gallery
 robot = kc.load("rrp")

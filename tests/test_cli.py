@@ -126,7 +126,7 @@ def test_options_that_mean_nothing(
     assert not Path("out").exists()
 
 
-@pytest.mark.filterwarnings("ignore:point P:kanecore.KanecoreWarning")
+@pytest.mark.filterwarnings("ignore:the velocity of point P:kanecore.KanecoreWarning")
 @pytest.mark.parametrize(("speed", "status"), [("l * u", 0), ("2 * l * u", 1)])
 def test_audit(speed: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The status says whether all checks passed: a velocity that is not the rate of the position fails one."""

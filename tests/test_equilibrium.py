@@ -394,7 +394,7 @@ def test_start_off_the_constraints() -> None:
         dyn.equilibrium(np.full(dyn.n_x, 0.3))
     with pytest.raises(ValueError, match=r"t = 0\.0: 'velocity constraint 0' \(-\d\S+\); the residuals must"):
         loaded("constant_speed_particle").equilibrium(np.zeros(6))
-    with pytest.raises(kc.ModelError, match="all coefficients of 'velocity constraint 0' vanish there"):
+    with pytest.raises(kc.ModelError, match="all coefficients of 'velocity constraint 0' are zero there"):
         loaded("constant_speed_particle").equilibrium()
     with pytest.raises(ValueError, match=r"norm 0\.0 in x0"):
         loaded("quadrotor").equilibrium(np.zeros(13))

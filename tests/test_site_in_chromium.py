@@ -156,6 +156,9 @@ def test_results_lead_to_sections(query: str, section: list[str], browser: Brows
         ("reference/simulate.html#kanecore.Trajectory", "reference/api/kanecore.Trajectory.html"),
         ("howto/motion.html#a-rimless-wheel", "howto/impacts.html"),
         ("background/theory.html#reactions", "background/theory_constraints.html"),
+        ("howto/describe.html#quaternions", "howto/joints.html"),
+        ("howto/constraints.html#attach", "howto/reactions.html"),
+        ("start/quickstart.html#many-motions-at-once", "howto/batches.html"),
     ],
 )
 def test_earlier_places_lead_on(place: str, page: str, browser: Browser) -> None:

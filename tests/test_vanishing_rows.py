@@ -49,7 +49,7 @@ def test_a_planar_loop_in_space(kind: str, axes: int) -> None:
     for mine, theirs in zip(spatial.linearize(0.0, X), flat.linearize(0.0, X), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
     report = " ".join(model.report().split())
-    assert f"vanish identically, and take no part: {', '.join(names)}" in report
+    assert f"zero at every state, and without effect: {', '.join(names)}" in report
 
 
 def test_a_row_that_vanishes_before_another() -> None:

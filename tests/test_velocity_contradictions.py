@@ -173,7 +173,7 @@ def test_the_report_sees_what_needs_no_numbers() -> None:
     ):
         report = lines(3, velocity_constraints=rows).report()
         count = "1 contradiction" if contradict else "0 contradictions"
-        assert report.startswith(f"{count} between what was set and what follows")
+        assert report.startswith(f"{count} in the description")
         assert ("velocity constraint 0 and velocity constraint 1 contradict each other" in report) is contradict
 
 

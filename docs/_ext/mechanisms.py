@@ -103,8 +103,8 @@ def on_click(page: Any) -> OnClick:
 
 def poster(page: Any, sol: kc.Trajectory, trace: str) -> OnClick:
     """A live page behind a moving picture of one of its motions."""
-    motion = sol.animate(fps=FINE, trace=trace, labels=False)
-    return OnClick(page, "▶ Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
+    motion, path = (sol.animate(fps=fps, trace=trace, labels=False) for fps in (FINE, 6 * FINE))
+    return OnClick(page, "▶ Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1], path))
 
 
 def live(name: str) -> OnClick:
@@ -160,8 +160,8 @@ def small(name: str) -> str:
     return moving(name, film(name, fps=FRAMES / SECONDS), SECONDS)
 
 
-def moving(name: str, film_: Any, seconds: float) -> str:
-    """The lines of a film as one picture in SVG that moves by itself."""
+def moving(name: str, film_: Any, seconds: float, path: Any = None) -> str:
+    """The lines of a film as one picture in SVG that moves by itself; traces may be those of a finer film."""
     scene, (right, up, _) = film_.scene, film_.view.basis
     shapes = [line[:, :: 6 if line.shape[1] == 49 else 1] for line in scene.shapes]  # circles by fewer points
     lines = [*shapes, *(scene.places[:, list(pair)] for pair in scene.lines)]
@@ -176,7 +176,8 @@ def moving(name: str, film_: Any, seconds: float) -> str:
         middle = scene.places[:, list(scene.centres)].mean(axis=1)[:, np.newaxis]
         lines, dots = [line - middle for line in lines], [dot - middle for dot in dots]
     else:
-        traces = [scene.places[np.newaxis, :, place] for place in film_.traces]
+        traced = path or film_
+        traces = [traced.scene.places[np.newaxis, :, place] for place in traced.traces]
     flat, paths, dots = ([line @ np.stack([right, -up], axis=-1) for line in each] for each in (lines, traces, dots))
     places = np.concatenate([line.reshape(-1, 2) for line in flat + paths + dots])
     low, extent = places.min(axis=0), np.ptp(places, axis=0)

@@ -52,8 +52,12 @@ def use_language(app: Sphinx, config: Any) -> None:
         return
     config.language = language
     config.include_patterns = [f"{page}.md" for page in PAGES]
-    config.moved_pages = {}
-    config.suppress_warnings = ["toc.excluded", "toc.not_readable"]
+    config.moved_pages, config.moved_sections = {}, {}
+    config.suppress_warnings = [
+        "toc.excluded",
+        "toc.not_readable",
+        "toc.not_included",
+    ]
     if language == "en":
         config.suppress_warnings.append("ref")
     else:

@@ -305,8 +305,8 @@ KERNELS: tuple[Kernel, ...] = (
         *("auxiliary_forces", "auxiliary", ("n_auxiliary",), r"F_r + F_r^* + (G^{\mathsf T}\lambda)_r"),
         "of the auxiliary speeds",
         "The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds",
-        "With the reactions among the inputs they vanish where these are right; with unknown ones left out each is "
-        "what the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, "
+        "With the reactions among the inputs they are zero where these are right; with unknown ones left out each is "
+        "minus the reaction along its auxiliary speed (Kane & Levinson 1985, "
         "section 4.9).",
         table="Generalized forces",
     ),
@@ -580,7 +580,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("forward_dynamics", "forward", ("n_u",), "", "udot of M udot = f + tau + G' lambda, tau in place of udot"),
-        "The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot",
+        "The derivatives of the speeds by generalized forces beyond those modelled, which take the place of udot",
         reads_udot=True,
         counts=True,
         internal=True,

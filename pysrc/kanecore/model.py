@@ -651,8 +651,8 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            The file is no SDFormat of one model, or holds what is not read, such as nested models: the message says
-            in which line.
+            The file is not SDFormat of one model, or contains an unsupported part, such as nested models: the
+            message names the line.
         OSError
             The file cannot be read.
 
@@ -741,7 +741,7 @@ class Model(Expressions):
             touch the ground; a KanecoreWarning names meshes among them, which do not.  The ground is the first plane in
             the file that does not move, or z = 0.
         forcelist, states, outputs, feedback, functions : optional
-            As for `from_urdf`: what is added to the robot, by its points, frames, coordinates, inputs.
+            As for `from_urdf`: parts added to the robot, by its points, frames, coordinates, inputs.
 
         Returns
         -------
@@ -1171,7 +1171,7 @@ class Model(Expressions):
         return explanation.explain(self, full)
 
     def report(self) -> str:
-        """Report of what was understood: the tree, the source of each velocity, how M is formed, operation counts."""
+        """Report on the model: its tree, the source of each velocity, the solver, operation counts."""
         return report.report(self)
 
     def draw(

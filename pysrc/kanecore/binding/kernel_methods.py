@@ -196,9 +196,8 @@ class KernelMethods(Model):
     def auxiliary_forces(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (..., n_auxiliary).
 
-        With the reactions among the inputs they vanish where these are right; with unknown ones left out each is what
-        the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, section
-        4.9).
+        With the reactions among the inputs they are zero where these are right; with unknown ones left out each is
+        minus the reaction along its auxiliary speed (Kane & Levinson 1985, section 4.9).
         """
         return self.kernels.evaluate("auxiliary_forces", t, x, None, r, p, out, threads)
 
@@ -548,7 +547,7 @@ class InternalKernels(ModelKernels):
 
     @internal_kernel_method
     def forward_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot, (...,
+        """The derivatives of the speeds by generalized forces beyond those modelled, which take the place of udot, (...,
         n_u).
         """
         return self.evaluate("forward_dynamics", t, x, udot, r, p, out, threads)

@@ -30,7 +30,7 @@ __all__ = ["main"]
 
 PICTURES = (".png", ".svg", ".pdf")
 STATUSES = (
-    "Exit status: 0 if all went well, also where the reader of the output (head) closed it; 1 after an error, told in "
+    "Exit status: 0 for success, also if the reader of the output (head) closes it; 1 after an error, told in "
     "one line on stderr, or where an audit fails; 2 after a wrong use of the command; 130 after Ctrl-C."
 )
 _FAILED, _INTERRUPTED = 1, 130
@@ -187,13 +187,13 @@ def _parser() -> argparse.ArgumentParser:
     _with_state(play)
     play.add_argument("--speed", type=float, default=1.0, metavar="X", help="seconds of the motion in one second")
     play.add_argument("--title", metavar="TITLE", help="the heading above the picture (default: the model's name)")
-    play.add_argument("--text", metavar="TEXT", help="what stands below the heading")
+    play.add_argument("--text", metavar="TEXT", help="a text below the heading")
     play.add_argument("--ground", type=float, metavar="HEIGHT", help="draw the ground at this height, m")
     play.add_argument(
         "-o", "--output", type=_file(".html"), metavar="FILE.html", help="the page to save (default: NAME.html)"
     )
 
-    audit = _on_model(commands, "audit", "compare a model with other principles of mechanics", _audit)
+    audit = _on_model(commands, "audit", "compare a model with independent formulations", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
 
     export = _on_model(commands, "export", "write a model for other programs", _export)

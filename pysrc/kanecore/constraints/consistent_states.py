@@ -399,7 +399,7 @@ def _no_state(state: ConstraintState) -> ModelError:
     ]
     hint = "do they contradict each other with these parameters? If not, start from a better guess"
     if stationary:
-        hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction is defined: start elsewhere"
+        hint = f"all coefficients of {stationary[0]!r} are zero there, so that no direction is defined: start elsewhere"
     return ModelError(
         f"no state of {state.dyn.name!r} near t = {float(state.t)!r}, x = {state.x.tolist()!r} satisfies its "
         f"constraints; the remaining residuals are {state.described_misses(SOLVED)}; {hint}"

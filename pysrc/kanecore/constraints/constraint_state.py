@@ -315,7 +315,7 @@ def refuse_flat_rows(state: ConstraintState) -> None:
     if state.dyn.n_constraints and state.flat_row is not None:
         raise ModelError(
             f"{state.flat_row!r} of {state.dyn.name!r} restricts no motion wherever it is satisfied: its coefficients "
-            "vanish there, or are those of other rows, and yet it does not follow from the others. This happens with "
+            "are zero there, or are those of other rows, and yet it does not follow from the others. This happens with "
             "squares, such as x**2 + y**2 for x = y = 0, and with surfaces that touch: write one row of first powers "
             "for each "
             "component"

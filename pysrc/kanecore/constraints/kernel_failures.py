@@ -105,7 +105,7 @@ def kernel_failure(
     name = dyn.names.row_name(row)
     if outcome.name == "LOST":
         return SingularError(
-            f"{kernel}: {name!r} {of_model} is lost {where}: its coefficients vanish there, also if only after "
+            f"{kernel}: {name!r} {of_model} is lost {where}: its coefficients are zero there, also if only after "
             "elimination of the other constraints, but not nearby: a dead point; dyn.check(x) counts independent rows",
             **about,
         )

@@ -65,10 +65,10 @@ class Contradiction:
     def message(self, name: str) -> str:
         """Message about the point or frame with this name."""
         source = {
-            "velocity": "its position gives",
-            "angular velocity": "its orientation gives",
-            "acceleration": "the velocity that is used gives",
-            "angular acceleration": "the angular velocity that is used gives",
+            "velocity": "position",
+            "angular velocity": "orientation",
+            "acceleration": "velocity",
+            "angular acceleration": "angular velocity",
         }[self.quantity]
         used = "the former is used" if self.quantity.endswith("velocity") else "the latter is used"
         setter = {
@@ -78,8 +78,8 @@ class Contradiction:
             "angular acceleration": "set_ang_acc",
         }[self.quantity]
         return (
-            f"{self.kind} {name}: its {self.quantity} was set to {self.written}, and {source} {self.derived}; {used}. "
-            f"Correct {setter} or leave it out; report() says so beside {self.kind} {name}"
+            f"the {self.quantity} of {self.kind} {name} is not the derivative of its {source}: {self.written} was set, "
+            f"and {self.derived} follows; {used}. Correct {setter} or leave it out"
         )
 
 

@@ -615,9 +615,7 @@ class Builder(Variables):
     def _check_lagrangian(self) -> None:
         if self.bodies:
             names = ", ".join(body.name for body in self.bodies)
-            raise ModelError(
-                f"a Lagrangian stands in place of bodies, and {names} would count twice: give one or the other"
-            )
+            raise ModelError(f"a Lagrangian replaces bodies, and {names} would count twice: give one or the other")
         if self.auxiliary_speeds:
             raise ModelError(
                 "auxiliary speeds bring reactions in evidence on points of bodies, and a Lagrangian does not tell "

@@ -110,7 +110,7 @@ def robots() -> list[str]:
 
 
 def robot_file(name: str) -> Path:
-    """The file of a robot of the gallery, for `Model.from_urdf` or `Model.from_mjcf` with options of one's own.
+    """The file of a robot of the gallery, for `Model.from_urdf` or `Model.from_mjcf` with other options.
 
     Its head names source and licence; the text of the licence is in the same folder.
 

@@ -196,7 +196,7 @@ function side() {
         const show = boxRow(state, titled(model, name), value => setState(i, value));
         refresh.push(() => { if (state.open) show(machine.view("state")[i]); });
     });
-    const check = section(parent, "how exact", true);
+    const check = section(parent, "accuracy", true);
     if (machine.hasPower) {
         const show = outputRow(check, "energy drift", "T + U less the work of all loads without a potential, relative to T");
         refresh.push(() => show(motion.drift.toExponential(1)));

@@ -122,7 +122,7 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     row = problem.dyn.n_u + lost
     return SingularError(
         f"{problem.dyn.names.row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its "
-        "coefficients vanish there, also if only after elimination of the other rows; the motion comes to a dead "
+        "coefficients are zero there, also if only after elimination of the other rows; the motion comes to a dead "
         "point, or to the end of the motions that the constraints allow",
         t=run.t,
         x=run.x,

@@ -66,7 +66,7 @@ def _summary(model: Described) -> Iterator[str]:
     derivation = model.derivation
     d = derivation.description
     n = len(model.contradictions) + (len(derivation.constraints.opposed) if d.constraints else 0)
-    yield f"{n} contradiction{'' if n == 1 else 's'} between what was set and what follows"
+    yield f"{n} contradiction{'' if n == 1 else 's'} in the description"
     n_z = f"n_z = {model.n_z}, " if d.states else ""
     yield f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, {n_z}n_p = {model.n_p}, n_r = {model.n_r}"
     yield f"  q: {' '.join(d.coordinate_names)}"
@@ -101,7 +101,7 @@ def _idle(derivation: Derivation) -> list[str]:
 def _frames(model: Described) -> Iterator[str]:
     d, k = model.derivation.description, model.derivation.kinematics
     if d.bodies or d.frames[1:]:
-        yield "frames, what each is oriented from, and where its angular velocity is given:"
+        yield "frames: orientation, angular velocity"
     for i, frame in enumerate(d.frames[1:], 1):
         turned, measured = d.frames[frame.parent].name, d.frames[frame.angular_parent].name
         how = f"from {turned}" if frame.oriented else f"not oriented, written in the axes of {turned}"
@@ -117,7 +117,7 @@ def _frames(model: Described) -> Iterator[str]:
 def _points(model: Described) -> Iterator[str]:
     d, k = model.derivation.description, model.derivation.kinematics
     if d.bodies or d.points:
-        yield "points, what each is located from, and where its velocity comes from:"
+        yield "points: position, source of the velocity"
     for i, point in enumerate(d.points):
         place = f"from {d.points[point.parent].name}, " if point.parent >= 0 else ""
         note = VELOCITY_SOURCES[k.source[i]]
@@ -169,7 +169,7 @@ def _bodies(derivation: Derivation) -> Iterator[str]:
         kind = "particle" if body.frame < 0 else f"rigid body in frame {d.frames[body.frame].name}"
         note = ", of a mass that changes: its inertia force is −(m a + ṁ v)" if k.rate.of(body.mass) else ""
         yield f"  {body.name}: {kind}, mass centre {d.points[body.point].name}{note}"
-    yield "joints, each with what it holds, where, and on what:"
+    yield "joints: body, point, parent"
     for joint in d.joints:
         parent = d.bodies[joint.parent].name if joint.parent >= 0 else d.frames[0].name
         free = ", free: its reaction is zero" if is_free(k, joint) else ""
@@ -193,7 +193,7 @@ def _constraints(derivation: Derivation) -> Iterator[str]:
         )
     vanishing = [row.name for row in rows if not any(row.jacobian) and row.value <= 0]
     if vanishing:
-        yield f"  vanish identically, and take no part: {', '.join(vanishing)}"
+        yield f"  zero at every state, and without effect: {', '.join(vanishing)}"
     for letter, state, dependent in (
         ("q", d.coordinate_names, d.n_q_dependent),
         ("u", d.speed_names, d.n_u_dependent),
@@ -269,7 +269,7 @@ def _written(model: Described) -> Iterator[str]:
         yield f"  output {number}, {name}"
     d = model.derivation.description
     if d.states:
-        yield "states, and what the rate of each depends on:"
+        yield "states: variables of the rate"
     for name, rate in zip(d.state_names, d.state_rates, strict=True):
         yield f"  {name}: {_named_below(d, rate)}"
 
@@ -285,7 +285,7 @@ def _named_below(d: Description, node: int) -> str:
 
 def _operations(derivation: Derivation) -> Iterator[str]:
     missing = derivation.missing("udot")
-    yield f"no equations of motion: {missing}" if missing else f"solved by {derivation.method}"
+    yield f"no equations of motion: {missing}" if missing else f"solver: {derivation.method}"
     yield "operations (+ - * / sqrt; pairs of sine and cosine):"
     names = filter(derivation.has, ("qdot", "mass_matrix", "forcing", "zdot"))
     programs = {name: derivation.kernel(name).roots for name in names}

@@ -31,7 +31,7 @@ def read_sdf(source: str | PathLike[str], collisions: bool = False) -> Robot:
     Raises
     ------
     ModelError
-        The text is no SDFormat, or holds what is not read; the message says in which line.
+        The text is no SDFormat, or contains an unsupported part; the message says in which line.
     OSError
         The file cannot be read.
     """

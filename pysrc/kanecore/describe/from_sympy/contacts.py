@@ -125,8 +125,8 @@ class Contact:
     mu : float or expression
         Coefficient of friction; default 0.
     transition_velocity : float or expression
-        v_t, m/s, over which friction turns: it is 0.76 of μ F_n at |s| = v_t.  Such friction never holds: what rests on
-        a slope creeps.  In its place ``bristle_stiffness`` is friction that holds.
+        v_t, m/s, over which friction turns: it is 0.76 of μ F_n at |s| = v_t.  This friction holds no body at rest:
+        a block on a slope creeps.  In its place ``bristle_stiffness`` is friction that holds.
     smooth : float or expression, optional
         Length s, m, over which the force sets in: δ becomes (δ + √(δ² + s²))/2, and the factor of a separating
         contact (1 + d δ̇/2)² while that bracket is positive.  The force then has continuous derivatives, and a small

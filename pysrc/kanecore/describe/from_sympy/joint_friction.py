@@ -33,13 +33,13 @@ class JointFriction:
     pin_radius : float or expression
         r_p, in m.
     friction_arm : float or expression
-        r_f, in m: at which F_a rubs; default 0.
+        r_f, in m: lever arm of the friction of F_a; default 0.
     bending_arm : float or expression, optional
-        l_b, in m: length over which the pin carries T_b.  Default: T_b does not rub.
+        l_b, in m: length over which the pin carries T_b.  Default: T_b causes no friction.
     preload : float or expression
         T_0, in N m: a torque without load; default 0.
     transition_velocity : float or expression
-        v_t of the pin's surface, in m/s, over which friction turns.  Such friction never holds.
+        v_t of the pin's surface, in m/s, over which friction turns.  This friction cannot hold a body at rest.
     bristle_stiffness, bristle_damping : float or expression
         σ₀, 1/m, and σ₁, s/m, of friction that holds, in place of ``transition_velocity``: instead of the tanh stands
         σ₀ z + σ₁ ż, with the deflection z of bristles at the pin's surface, a first-order state ``JOINT_bristle``,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the functions of MODEL with results of kanecore, in doubles, at some states. Each number may
+ * Compares the functions of MODEL with kanecore's results, in doubles, at some states. Each number may
  * differ by what rounding makes of it: by `within`. Returns 0 if all agree. With -DQUIET it needs no stdio.h.
  */
 #include "MODEL.h"
