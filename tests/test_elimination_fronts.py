@@ -7,7 +7,7 @@ beside where it begins, or on the ground.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,16 +17,16 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from sweep import part
 
 import kanecore as kc
 from kanecore.derive import elimination_fronts
-from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived
-from kanecore.program import motion_functions
-from kanecore.program.function_parts import Straight
+from kanecore.program.function_parts import Solved
 from kanecore.program.function_store import Functions
 
 CARRIAGE = -1
+DERIVATIVES = ("linearize", "rhs_tangent", "rhs_parameter_gradient")
 Array = npt.NDArray[np.float64]
 
 
@@ -70,10 +70,12 @@ def mechanism(parents: Sequence[int], *, grounded: Sequence[int] = (), doubled: 
 
 PARAMETERS = {"m": 1.0, "g": 9.81}
 STRUCTURES: dict[str, dict[str, Any]] = {
-    "an arrow": {"parents": [CARRIAGE] * 6},
-    "a tree": {"parents": [CARRIAGE, 0, 1, 0, CARRIAGE, 4]},
-    "shared speeds in G": {"parents": [CARRIAGE] * 5, "grounded": [1, 3]},
-    "rows twice": {"parents": [CARRIAGE, CARRIAGE, 1, 1, CARRIAGE], "doubled": [0, 3]},
+    "an arrow": {"parents": [CARRIAGE] * 3},
+    "a tree": {"parents": [CARRIAGE, 0, 1]},
+    "shared speeds in G": {"parents": [CARRIAGE] * 3, "grounded": [1, 2]},
+    "rows twice": {"parents": [CARRIAGE, CARRIAGE, 1], "doubled": [0, 2]},
+    "a long arrow": {"parents": [CARRIAGE] * 7, "doubled": [3]},
+    "a large tree": {"parents": [CARRIAGE, 0, 1, 0, CARRIAGE, 4], "grounded": [4]},
 }
 
 
@@ -86,7 +88,7 @@ def near(n: int, seed: int) -> Array:
 
 
 def saddle(dyn: kc.CompiledModel, x: Array) -> tuple[Array, Array]:
-    """u̇ and the size of λ that is least, of the equations in 50 digits; redundant rows are left out."""
+    """u̇ and Gᵀλ of the equations in 50 digits; redundant rows are left out."""
     jacobian = dyn.constraint_jacobian(0.0, x)
     ranks = [0, *(np.linalg.matrix_rank(jacobian[: i + 1], 1e-9) for i in range(len(jacobian)))]
     rows = [i for i in range(len(jacobian)) if ranks[i + 1] > ranks[i]]
@@ -99,32 +101,71 @@ def saddle(dyn: kc.CompiledModel, x: Array) -> tuple[Array, Array]:
                 whole[n + k, j] = whole[j, n + k] = mpmath.mpf(jacobian[i, j])
         right = mpmath.matrix([*dyn.forcing(0.0, x), *-dyn.constraint_bias(0.0, x)[rows]])
         found = mpmath.lu_solve(whole, right)
-    return np.array([float(found[i]) for i in range(n)]), np.array([-float(found[n + k]) for k in range(m)])
+    forces = np.array([-float(found[n + k]) for k in range(m)])
+    return np.array([float(found[i]) for i in range(n)]), jacobian[rows].T @ forces
 
 
 @pytest.fixture
 def only_fronts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of the way that is taken where fronts are in doubt stand numbers that nobody takes for a result."""
+    """In place of what is taken where fronts are in doubt stands a number that nobody takes for a result."""
+    made = Functions.solved
 
-    def wrong(f: Functions, kernel: str, derivation: Derivation, name: str = "") -> Straight:
-        return f.straight(name or f"general_{kernel}", Derived((f.g.constant(1e100),) * f.n))
+    def solved(self: Functions, name: str, solver: str, members: Mapping[str, Any], *sizes: int) -> Solved:
+        if any(member.endswith("fronts.sizes") for member in members):
+            wrong = self.once("wrong", Derived((self.g.constant(1e100),)))
+            members = {**members, "otherwise": wrong}
+        return made(self, name, solver, members, *sizes)
 
-    monkeypatch.setattr(motion_functions, "general_motion", wrong)
+    monkeypatch.setattr(Functions, "solved", solved)
 
 
 @pytest.mark.usefixtures("only_fronts")
-@pytest.mark.parametrize("structure", STRUCTURES)
-def test_accelerations_are_those_of_all_equations_in_fifty_digits(structure: str) -> None:
+@pytest.mark.parametrize("structure", part(STRUCTURES, ["a tree", "rows twice"]))
+def test_accelerations_and_forces_are_those_of_all_equations_in_fifty_digits(structure: str) -> None:
     dyn = kc.compile(mechanism(**STRUCTURES[structure]), parameters=PARAMETERS, cache=False)
     x = dyn.consistent(0.0, near(len(STRUCTURES[structure]["parents"]), 1))
-    udot, _ = saddle(dyn, x)
+    udot, forces = saddle(dyn, x)
     np.testing.assert_allclose(dyn.udot(0.0, x), udot, rtol=0, atol=1e-12 * np.max(np.abs(udot)))
+    jacobian = dyn.constraint_jacobian(0.0, x)
+    found, least = dyn.multipliers(0.0, x), np.linalg.pinv(jacobian.T, 1e-9) @ forces
+    np.testing.assert_allclose(found, least, rtol=0, atol=1e-12 * np.max(np.abs(least)))
 
 
 def without_fronts(model: kc.Model, monkeypatch: pytest.MonkeyPatch) -> kc.CompiledModel:
     with monkeypatch.context() as patch:
         patch.setattr(elimination_fronts, "HELP", np.inf)
-        return kc.compile(model, parameters=PARAMETERS, cache=False)
+        return kc.compile(model, parameters=PARAMETERS, cache=False, kernels=DERIVATIVES)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("only_fronts")
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_derivatives_are_those_without_fronts(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = mechanism(**STRUCTURES[structure])
+    dyn, other = kc.compile(model, parameters=PARAMETERS, cache=False), without_fronts(model, monkeypatch)
+    x = dyn.consistent(0.0, near(len(STRUCTURES[structure]["parents"]), 2))
+    w = np.random.default_rng(3).uniform(-1, 1, dyn.n_x)
+    for function in (
+        lambda each: each.linearize(0.0, x)[0],
+        lambda each: each.rhs_jvp(0.0, x, w),
+        lambda each: each.rhs_vjp(0.0, x, w, parameters=True)[1],
+    ):
+        found, expected = function(dyn), function(other)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
+
+
+@pytest.mark.long
+@pytest.mark.compiler
+def test_lanes_floats_and_compiled_code_give_the_same_bits() -> None:
+    model = mechanism(**STRUCTURES["rows twice"])
+    dyn, coded = kc.compile(model, parameters=PARAMETERS), kc.compile(model, parameters=PARAMETERS, cc="none")
+    x = np.array([coded.consistent(0.0, near(3, seed)) for seed in range(11)])
+    single = np.array([dyn.rhs(0.0, each) for each in x])
+    assert np.array_equal(single, [coded.rhs(0.0, each) for each in x])
+    assert np.array_equal(single, dyn.rhs(0.0, x))
+    assert np.array_equal(dyn.multipliers(0.0, x), [coded.multipliers(0.0, each) for each in x])
+    floats = kc.compile(model, parameters=PARAMETERS, real="float").rhs(0.0, x.astype(np.float32))
+    np.testing.assert_allclose(floats, single, rtol=0, atol=1e-4 * np.max(np.abs(single)))
 
 
 def test_states_in_doubt_are_left_to_all_equations_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -173,6 +173,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(front_motion, kc_front_motion, front_motion, 5)                                                      \
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \
     WAY(balance, kc_balance, balance, 2)                                                                     \
+    WAY(front_balance, kc_front_balance, front_balance, 5)                                                   \
     WAY(return, kc_return, return, 2)                                                                        \
     WAY(projection, kc_projection, projection, 4)                                                            \
     WAY(projection_gradient, kc_projection, projection_gradient, 6)                                          \

@@ -109,6 +109,7 @@ SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
 SOLVING(balance, kc_balance, kc_find_multipliers)
+SOLVING(front_balance, kc_front_balance, kc_balance_fronts)
 SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
 SOLVING(projection_gradient, kc_projection, kc_project_back)
@@ -162,19 +163,15 @@ static const kc_coded_member of_motion[] = {EQUATIONS,
                                             FUNCTION(kc_motion, result),
                                             FUNCTION(kc_motion, otherwise),
                                             NO_MORE};
-#define FRONTS(type)                                                                                         \
-    NUMBER(type, fronts.n_fronts), NUMBER(type, fronts.n), NUMBER(type, fronts.numbers),                     \
-        NUMBER(type, fronts.widest), NUMBER(type, fronts.own), NUMBER(type, fronts.border),                  \
-        NUMBER(type, fronts.rows), INTEGERS(type, fronts.sizes), INTEGERS(type, fronts.speeds),              \
-        INTEGERS(type, fronts.places)
-static const kc_coded_member of_front_motion[] = {FRONTS(kc_front_motion),
-                                                  NUMBER(kc_front_motion, rank),
-                                                  NUMBER(kc_front_motion, eliminated),
-                                                  NUMBER(kc_front_motion, n_known),
-                                                  FUNCTION(kc_front_motion, fill),
-                                                  FUNCTION(kc_front_motion, result),
-                                                  FUNCTION(kc_front_motion, otherwise),
-                                                  NO_MORE};
+#define FRONTS(type, at)                                                                                     \
+    NUMBER(type, at.n_fronts), NUMBER(type, at.n), NUMBER(type, at.numbers), NUMBER(type, at.widest),        \
+        NUMBER(type, at.own), NUMBER(type, at.border), NUMBER(type, at.rows), INTEGERS(type, at.sizes),      \
+        INTEGERS(type, at.held), INTEGERS(type, at.places), INTEGERS(type, at.row_numbers)
+static const kc_coded_member of_front_motion[] = {
+    FRONTS(kc_front_motion, fronts),      NUMBER(kc_front_motion, rank),
+    NUMBER(kc_front_motion, eliminated),  NUMBER(kc_front_motion, n_known),
+    FUNCTION(kc_front_motion, fill),      FUNCTION(kc_front_motion, result),
+    FUNCTION(kc_front_motion, otherwise), NO_MORE};
 static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
 static const kc_coded_member of_balance[] = {EQUATIONS,
                                              NUMBER(kc_balance, rank),
@@ -222,7 +219,10 @@ static const kc_coded_member of_general_product[] = {EQUATIONS,
         NUMBER(type, motion.eliminated), NUMBER(type, motion.n_known), FUNCTION(type, motion.fill),          \
         FUNCTION(type, motion.parts.mass_matrix), FUNCTION(type, motion.parts.forcing),                      \
         FUNCTION(type, motion.parts.jacobian), FUNCTION(type, motion.parts.bias),                            \
-        FUNCTION(type, motion.parts.sums), FUNCTION(type, motion.result), FUNCTION(type, motion.forces)
+        FUNCTION(type, motion.parts.sums), FUNCTION(type, motion.result), FUNCTION(type, motion.forces),     \
+        NUMBER(type, motion.sharing), FRONTS(type, motion.fronts)
+static const kc_coded_member of_front_balance[] = {OF_MOTION(kc_front_balance),
+                                                   FUNCTION(kc_front_balance, otherwise), NO_MORE};
 static const kc_coded_member of_product[] = {OF_MOTION(kc_factored_product),
                                              NUMBER(kc_factored_product, n_kept),
                                              NUMBER(kc_factored_product, adjoint),
@@ -322,6 +322,7 @@ ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(front_motion, KC_FRONT_MOTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
+ROOM(front_balance, KC_FRONT_BALANCE_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))

@@ -96,7 +96,7 @@ _MOTION = _Solver(
 # u̇ and λ, of `kc_reduced_motion`
 _REDUCED = {
     **_PARTS,
-    "fill": (f"{_EQUATIONS} + n_known", ""),
+    "fill": (f"(numbers if n_fronts else {_EQUATIONS}) + n_known", "n_fronts"),
     "result": ("n_all", ""),
     "forces": ("m_all", ""),
     "otherwise": (_ALL, "True"),
@@ -130,9 +130,10 @@ _PROJECTION = _Solver(
     holds="N == n_max == max(n_q, n_u) and M == max(m_q, m_u) and K == 1",
 )
 _FRONTS = {
-    "sizes": ("7*n_fronts", "-1", "2**30", "True"),
-    "speeds": ("sum(sizes[::7]) + sum(sizes[1::7])", "0", "n", "True"),
-    "places": ("sum(sizes[1::7])", "0", "n", "sum(sizes[1::7])"),
+    "sizes": ("8*n_fronts", "-1", "2**30", "n_fronts"),
+    "held": ("sum(sizes[::8]) + sum(sizes[1::8])", "0", "n", "n_fronts"),
+    "places": ("sum(sizes[1::8])", "0", "n", "n_fronts and sum(sizes[1::8])"),
+    "row_numbers": ("sum(sizes[2::8])", "0", "sum(sizes[2::8])", "n_fronts and sum(sizes[2::8])"),
 }
 _HESSIAN = {
     "fixed": ("n_fixed", "True"),
@@ -169,6 +170,14 @@ SOLVERS: dict[str, _Solver] = {
     ),
     "free_motion": _Solver("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
     "balance": _Solver("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
+    "front_balance": _Solver(
+        "N, M, n_known, n_all, m_all",
+        "m_all",
+        functions=_REDUCED,
+        arrays=_FRONTS,
+        holds="N <= n_all and M <= m_all and K == 1 and n_fronts",
+        beside="n_known + N",
+    ),
     "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
     "projection": _PROJECTION,
     "projection_gradient": _Solver(
@@ -191,7 +200,11 @@ SOLVERS: dict[str, _Solver] = {
         "N, M, n_known, n_all, m_all, k, n_q",
         "(n_q + n_all)*k",
         functions={**_REDUCED, "slopes": ("k*(M + n_q + n_all) + (n_all - N)*N", "True")},
-        arrays={"speeds": ("N", "0", "n_all", ""), "followers": ("n_all - N", "0", "n_all", "n_all - N")},
+        arrays={
+            **_FRONTS,
+            "speeds": ("N", "0", "n_all", ""),
+            "followers": ("n_all - N", "0", "n_all", "n_all - N"),
+        },
         holds="N <= n_all and M <= m_all and K == 1",
         beside="n_known + N",
     ),
@@ -207,6 +220,7 @@ SOLVERS: dict[str, _Solver] = {
     "product": _Solver(
         "N, M, n_known, n_all, m_all, n_kept",
         functions={**_REDUCED, "sides": ("n_kept + N + M", "True"), "finish": (_ALL, "True")},
+        arrays=_FRONTS,
         holds="N <= n_all and M <= m_all and K == 1",
         beside="n_known + N",
     ),
@@ -321,7 +335,7 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
         _check_places(f"{each} of {name}", found, value(length), low, high, value)
     if name == "forest":
         _check_trees(names)
-    if "n_fronts" in members:
+    if names["n_fronts"]:
         _check_fronts(names)
     out = value(solver.out)
     for each, i in called.items():
@@ -390,17 +404,21 @@ def _check_trees(s: Mapping[str, Any]) -> None:
 
 def _check_fronts(s: Mapping[str, Any]) -> None:
     """Raise ValueError for inconsistent fronts, as ``fronts.h`` reads them."""
-    sizes = np.asarray(s["sizes"], dtype=np.int64).reshape(-1, 7)
+    sizes = np.asarray(s["sizes"], dtype=np.int64).reshape(-1, 8)
     own, border, rows, parent, *places = sizes.T
     width = own + border + 1
-    lengths = (own * width + border * (border + 1) + rows * (2 * width - 1), own + border, border)
+    numbers = own * width + border * (border + 1) + rows * (width + np.maximum(width - 1, rows))
+    lengths = (numbers, width - 1, border, rows)
     begins = [np.cumsum(length) - length for length in lengths]
-    right = sizes.size and np.all(sizes[:, :3] >= 0) and np.array_equal(places, begins)
-    right = right and (s["numbers"], s["n"]) == (sum(lengths[0]), sum(own))
+    right = sizes.size and np.all(own > 0) and np.all(sizes[:, 1:3] >= 0) and np.array_equal(places, begins)
+    right = right and (s["numbers"], s["n"]) == (sum(numbers), sum(own))
     right = right and s["widest"] >= max(width + rows * (width + 2))
+    if s["N"]:  # their scratch is that of all equations at once
+        right = right and (s["N"], s["M"]) == (s["n"], sum(rows)) and s["numbers"] <= 2 * s["N"] ** 2
+        right = right and s["widest"] <= s["N"] + 1 + s["M"] * (s["N"] + 3)
     order: list[int] = []
     for k in range(len(sizes) if right else 0):
-        order += s["speeds"][begins[1][k] :][: own[k]].tolist()
+        order += s["held"][begins[1][k] :][: own[k]].tolist()
         of_border = s["places"][begins[2][k] :][: border[k]] if border[k] else np.zeros(0)
         right = right and (not border[k] or (k < parent[k] < len(sizes) and of_border[-1] < width[parent[k]] - 1))
         right = right and bool(np.all(np.diff(of_border) > 0))

@@ -39,6 +39,22 @@ class Front:
     parent: int = -1
     places: tuple[int, ...] = ()
 
+    @property
+    def width(self) -> int:
+        """Columns of its equations: own speeds, border, right-hand side."""
+        return len(self.own) + len(self.border) + 1
+
+    @property
+    def room(self) -> int:
+        """Numbers of what the entries of G are summed from, and later of combinations of its rows."""
+        return len(self.rows) * max(self.width - 1, len(self.rows))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of all its arrays."""
+        border, rows = len(self.border), len(self.rows)
+        return len(self.own) * self.width + border * (border + 1) + rows * self.width + self.room
+
 
 def fronts(solving: Solving) -> tuple[Front, ...]:
     """The fronts of a system, in the order of their elimination; empty if all equations at once take about as long."""
@@ -51,6 +67,8 @@ def fronts(solving: Solving) -> tuple[Front, ...]:
     found = _eliminated(masses, rows)
     most = _operations(n, 0, m)
     if HELP * sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found) > most:
+        return ()
+    if sum(front.numbers for front in found) > 2 * n * n:  # its scratch would not hold them
         return ()
     return _connected(found)
 
@@ -73,6 +91,7 @@ def front_system(g: Graph, solving: Solving, found: Sequence[Front]) -> tuple[in
             entries += [*(jacobian[i * n + j] for j in speeds), bias[i]]
         for i in front.rows:
             entries += [sums[i * n + j] for j in speeds]
+        entries += [0] * (front.room - len(front.rows) * len(speeds))
     return tuple(entries)
 
 

@@ -79,7 +79,7 @@ _OTHERS = ("otherwise", "doubt", "residuals")
 """Members for states at which a short method fails; such states are left to the scalar kernel."""
 
 _IN_LANES = (
-    *("short_way", "after_motion", "motion", "front_motion", "balance"),
+    *("short_way", "after_motion", "motion", "front_motion", "front_balance", "balance"),
     *("linearization", "free_linearization", "reduced_linearization", "forest", "chain", "state_rows"),
     *("composites", "inverse", "product", "general_product", "free_product", "hessian", "factored_hessian"),
 )

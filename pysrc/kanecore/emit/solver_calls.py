@@ -24,7 +24,7 @@ HEADERS = {
     "projection_and_rank.h": "constrained_motion.h",
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
-    "reduced_motion.h": "constraint_solver.h",
+    "reduced_motion.h": "fronts.h",
     "reduced_linearization.h": "reduced_motion.h",
     "tree_factors.h": "equations.h",
     "mass_matrix_inverse.h": "tree_factors.h",
@@ -72,6 +72,7 @@ SOLVERS = {
     "front_motion": Solver("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
     "free_motion": Solver("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
     "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
+    "front_balance": Solver(*("kc_front_balance", "kc_balance_fronts", "KC_FRONT_BALANCE_ROOM", ("reduced_motion.h",))),
     "return": Solver("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
     "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
     "projection_gradient": Solver(

@@ -111,8 +111,9 @@ def _own(function: Solved) -> int:
         case "motion" | "general_motion":
             passes = motion(equations[0].m, int(members["n_residuals"]))
         case "front_motion":
-            sizes = members["fronts.sizes"]
-            return sum(front(*sizes[i : i + 3]) for i in range(0, len(sizes), 7))
+            return _of_fronts(members, "fronts.sizes")
+        case "front_balance":
+            return _of_fronts(members, "motion.fronts.sizes")
         case "balance":
             return multipliers(equations[0].n, equations[0].m)
         case "inverse":
@@ -133,6 +134,11 @@ def _own(function: Solved) -> int:
         case "state_rows":
             return 2 * int(members["n_z"] * (members["n"] + 1) * members["k"])
     return passes + sum(_solution(e, function.solver) for e in equations)
+
+
+def _of_fronts(members: Mapping[str, Any], name: str) -> int:
+    sizes = members[name]
+    return sum(front(*sizes[i : i + 3]) for i in range(0, len(sizes), 8))
 
 
 def _solution(e: Equations, solver: str) -> int:

@@ -21,11 +21,13 @@ def free_solution(n: int, k: int, symmetric: bool) -> int:
 
 
 def front(own: int, border: int, rows: int) -> int:
-    """``kc_eliminate_front`` and ``kc_follow_front``, for whichever number of pivots takes the most."""
+    """``kc_eliminate_front``, ``kc_follow_front`` and forces, for whichever number of pivots takes the most."""
     w, r = own + border + 1, min(own, rows)
     reduced = rows * (5 * w + 3) + r * (4 * rows * own + w + 4 + rows * (2 * w + 4)) + rows * (4 * w + 4)
     projected = r * w * (2 * r + 2) + 4 * r * w * w
-    return own + reduced + projected + own * (5 + w * (2 * w + 2)) + border * (2 * border + 3) + 2 * own * w + own
+    forces = 4 * rows * rows * (r + 4) + 2 * r * (w + rows) + rows * (rows * (8 * rows + 10) + 4 * rows)
+    again = own * (5 + w * (2 * w + 2)) + border * (2 * border + 3) + 2 * own * w + own
+    return own + reduced + projected + forces + again
 
 
 def motion(m: int, n_residuals: int) -> int:

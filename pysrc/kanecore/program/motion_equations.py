@@ -54,38 +54,30 @@ def filled(f: Functions, kernel: str, derivation: Derivation, solving: Solving) 
 
 
 def fronted(
-    f: Functions, kernel: str, solving: Solving, found: Sequence[Front]
+    f: Functions, kernel: str, solving: Solving, found: Sequence[Front], prefix: str = ""
 ) -> tuple[dict[str, Member], tuple[int, ...]]:
     """Members that fill the equations by fronts, and sizes of their scratch."""
-    system = front_system(f.g, solving, found)
-    filled = Derived((*system, *solving.known), limits=solving.limits)
-    sizes, at, speeds, places = list[int](), 0, list[int](), list[int]()
-    shapes, widest = list[tuple[int, int, int]](), 0
+    filled = Derived((*front_system(f.g, solving, found), *solving.known), limits=solving.limits)
+    sizes, at = list[int](), [0, 0, 0, 0]
     for front in found:
-        own, border, rows = shape = len(front.own), len(front.border), len(front.rows)
-        width = own + border + 1
-        sizes += [*shape, front.parent, at, len(speeds), len(places)]
-        at += own * width + border * (border + 1) + rows * (2 * width - 1)
-        speeds += [*front.own, *front.border]
-        places += front.places
-        shapes.append(shape)
-        widest = max(widest, width + rows * (width + 2))
-    own, border, rows = Counter(shapes).most_common(1)[0][0]
-    n = len(solving.speeds)
+        sizes += [len(front.own), len(front.border), len(front.rows), front.parent, *at]
+        lengths = (front.numbers, front.width - 1, len(front.border), len(front.rows))
+        at = [x + y for x, y in zip(at, lengths, strict=True)]
+    shapes = Counter(tuple(sizes[i : i + 3]) for i in range(0, len(sizes), 8))
+    own, border, rows = shapes.most_common(1)[0][0]
+    n, widest = len(solving.speeds), max(each.width + len(each.rows) * (each.width + 2) for each in found)
+    numbers = {"n_fronts": len(found), "n": n, "numbers": at[0], "widest": widest, "own": own, "border": border}
     members: dict[str, Member] = {
-        "fronts.n_fronts": len(found),
-        "fronts.n": n,
-        "fronts.numbers": at,
-        "fronts.widest": widest,
-        "fronts.own": own,
-        "fronts.border": border,
-        "fronts.rows": rows,
-        "fronts.sizes": tuple(sizes),
-        "fronts.speeds": tuple(speeds),
-        "fronts.places": tuple(places),
-        "fill": f.once(f"fill_{kernel}", filled, in_core=True),
+        **numbers,
+        "rows": rows,
+        "sizes": tuple(sizes),
+        "held": tuple(x for each in found for x in (*each.own, *each.border)),
+        "places": tuple(x for each in found for x in each.places),
+        "row_numbers": tuple(x for each in found for x in each.rows),
     }
-    return members, (n, len(found), at, widest)
+    by_fronts: dict[str, Member] = {f"{prefix}fronts.{name}": member for name, member in members.items()}
+    by_fronts[f"{prefix}fill"] = f.once(f"fill_{kernel}", filled, in_core=True)
+    return by_fronts, (n, len(found), at[0], widest)
 
 
 def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:

@@ -136,8 +136,11 @@ def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tup
         "motion.rank": f.rank,
         "motion.eliminated": f.n - n,
         "motion.n_known": n_known,
-        **{f"motion.{part}": value for part, value in filled(f, "udot", derivation, solving).items()},
     }
+    if derivation.fronts and solving is derivation.solving:
+        members |= fronted(f, "udot", solving, derivation.fronts, "motion.")[0]
+    else:
+        members |= {f"motion.{part}": value for part, value in filled(f, "udot", derivation, solving).items()}
     if n < f.n:
         given = [*solving.known, *solving.unknowns]
         members["motion.result"] = f.once("result_udot", Derived(solving.result), given, in_core=True)
@@ -153,6 +156,16 @@ def multipliers(f: Functions, *, equal: bool = False) -> Function:
     name = "forces_of_equal_rows" if equal else "compute_multipliers"
     if name in f.by_name:
         return f.by_name[name]
+    solving = f.derivation.solving
+    if solving is None or not f.derivation.fronts:
+        return _balance(f, name, equal)
+    found, sizes = found_motion(f, solving)
+    found |= {"motion.sharing": int(not equal), "otherwise": _balance(f, f"general_{name}", equal).name}
+    return f.solved(name, "front_balance", found, *sizes)
+
+
+def _balance(f: Functions, name: str, equal: bool) -> Solved:
+    """λ of all rows at once."""
     members: dict[str, Member] = {
         "equations": Equations(f.n, f.m, 0),
         "rank": f.rank,

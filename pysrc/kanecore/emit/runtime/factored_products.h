@@ -32,12 +32,10 @@ KC_INLINE kc_fault kc_solve_twice(kc_factored_product *s, int clear, const kc_pl
         return failed;
     failed |= s->sides(KC_AT(at), udot, kept);
     e->a = second;
-    kc_solve_again(e, f, f + n);
+    kc_solve_motion_again(&s->motion, e, f, f + n);
     if (!s->adjoint)
         return failed;
-    for (int i = 0; i < n; i++)
-        s->motion.sides[i] = e->scale[i] * f[i];
-    kc_find_forces(e, s->motion.sides, second + n);
+    kc_find_forces_again(&s->motion, e, f, second + n);
     return failed;
 }
 

@@ -36,16 +36,19 @@ typedef int kc_index;
 #define KC_FAULT_UNLESS(mask)     ((mask) ? 0 : KC_NOT_HERE)
 #endif
 
+#define KC_SIZES                                                                                             \
+    8 /* of a front: own, border, rows, the parent or -1, where arrays, speeds, places, rows begin */
+
 typedef struct kc_fronts {
     int n_fronts;
-    int n;                 /* all speeds */
-    int numbers;           /* of all arrays */
-    int widest;            /* the most scratch of one front */
-    int own, border, rows; /* sizes that most fronts have: the compiler writes their loops out */
-    const int *sizes;  /* (n_fronts, 7) own, border, rows, the parent or -1, where arrays, speeds, places are
-                        */
-    const int *speeds; /* own and border of each front, one front after the other */
-    const int *places; /* of each border: among the parent's own and border */
+    int n;                  /* all speeds */
+    int numbers;            /* of all arrays */
+    int widest;             /* the most scratch of one front */
+    int own, border, rows;  /* sizes that most fronts have: the compiler writes their loops out */
+    const int *sizes;       /* (n_fronts, KC_SIZES) */
+    const int *held;        /* own and border of each front, one front after the other */
+    const int *places;      /* of each border: among the parent's own and border */
+    const int *row_numbers; /* of the rows of each front */
 
     /* scratch */
     kc_real *arrays; /* of each front [M -f] of its own speeds, zeros for its border, [G gamma], and what the
@@ -54,6 +57,7 @@ typedef struct kc_fronts {
     kc_real *chosen; /* (n) the own speeds of each front in the order of its pivots, then S */
     kc_real *rank;   /* (n_fronts) how many pivots G has */
     kc_real *work;   /* (widest) */
+    kc_real *large;  /* (m) how large rows are; NULL: no forces are wanted */
 } kc_fronts;
 
 #define KC_FRONTS_ROOM(n, n_fronts, widest) (2 * (n) + (n_fronts) + (widest))
@@ -63,6 +67,7 @@ KC_INLINE kc_real *kc_place_fronts(kc_fronts *s, kc_real *arrays, kc_real *w)
 {
     s->arrays = arrays, s->scale = w, s->chosen = s->scale + s->n;
     s->rank = s->chosen + s->n, s->work = s->rank + s->n_fronts;
+    s->large = s->work; /* where no forces are wanted nobody writes there */
     return s->work + s->widest;
 }
 
@@ -74,16 +79,19 @@ typedef struct kc_front {
     kc_real *N;      /* (border, border + 1) what later speeds get: of it the upper triangle */
     kc_real *G;      /* (rows, width) */
     kc_real *T;      /* (rows, width - 1) what its entries are summed from */
+    kc_real *R;      /* (rows, rows) in its place, where forces are wanted: R G = [1 A] */
     kc_real *chosen; /* (own) */
+    kc_real *large;  /* (rows) */
 } kc_front;
 
 KC_INLINE kc_front kc_front_of(const kc_fronts *s, int k, int own, int border, int rows)
 {
-    const int *const sizes = s->sizes + 7 * k;
-    kc_front f = {own, border, rows, own + border + 1, s->speeds + sizes[5], s->places + sizes[6], 0, 0,
-                  0,   0,      0};
+    const int *const sizes = s->sizes + KC_SIZES * k;
+    kc_front f = {.own = own, .border = border, .rows = rows, .width = own + border + 1};
+    f.speeds = s->held + sizes[5], f.places = s->places + sizes[6];
     f.M = s->arrays + sizes[4], f.N = f.M + own * f.width, f.G = f.N + border * (border + 1);
-    f.T = f.G + rows * f.width, f.chosen = s->chosen + (sizes[5] - sizes[6]);
+    f.T = f.R = f.G + rows * f.width, f.chosen = s->chosen + (sizes[5] - sizes[6]);
+    f.large = s->large + sizes[7];
     return f;
 }
 
@@ -105,19 +113,24 @@ KC_INLINE void kc_exchange(int r, kc_index other, kc_real *a, int apart, int n, 
 
 /* Reduce the rows of G to [1 A]; entries are compared after multiplication with factors of `columns` and
  * `units` of rows, `level` is what gamma is summed from.  Returns how many pivots are clear. */
-KC_INLINE int kc_reduce_front(const kc_front *f, kc_real *columns, kc_real *units, kc_real *level,
+KC_INLINE int kc_reduce_front(const kc_front *f, int forces, kc_real *columns, kc_real *units, kc_real *level,
                               kc_mask *holds)
 {
     const int own = f->own, rows = f->rows, width = f->width, most = own < rows ? own : rows;
     const kc_real none = kc_all(0);
-    kc_real *const G = f->G, *const M = f->M;
+    kc_real *const G = f->G, *const M = f->M, *const R = f->R;
     for (int i = 0; i < rows; i++) {
         kc_real size = none;
         for (int j = 0; j < width - 1; j++)
             size = kc_max(size, kc_max(kc_abs(G[i * width + j]), f->T[i * (width - 1) + j]) * columns[j]);
         units[i] = kc_pick((kc_mask)(size > none), kc_inverse(size), kc_all(1));
         level[i] = kc_abs(G[i * width + width - 1]);
+        if (forces)
+            f->large[i] = kc_pick((kc_mask)(size > none), size, kc_all(1));
     }
+    for (int i = 0; i < rows && forces; i++)
+        for (int j = 0; j < rows; j++)
+            R[i * rows + j] = kc_all(i == j);
     for (int r = 0; r < most; r++) {
         kc_real largest = none;
         kc_index row = kc_index_of(r), column = kc_index_of(r);
@@ -134,6 +147,8 @@ KC_INLINE int kc_reduce_front(const kc_front *f, kc_real *columns, kc_real *unit
             return r;
         *holds &= clear;
         kc_exchange(r, row, G, width, width, 1);
+        if (forces)
+            kc_exchange(r, row, R, rows, rows, 1);
         kc_exchange(r, row, units, 1, 1, 1);
         kc_exchange(r, row, level, 1, 1, 1);
         kc_exchange(r, column, G, 1, rows, width);
@@ -144,11 +159,15 @@ KC_INLINE int kc_reduce_front(const kc_front *f, kc_real *columns, kc_real *unit
         const kc_real inverse = kc_all(1) / G[r * width + r];
         for (int j = r; j < width; j++)
             G[r * width + j] *= inverse;
+        for (int j = 0; j < rows && forces; j++)
+            R[r * rows + j] *= inverse;
         level[r] *= kc_abs(inverse);
         for (int i = 0; i < rows; i++) {
             const kc_real factor = G[i * width + r];
             for (int j = r; j < width && i != r; j++)
                 G[i * width + j] -= factor * G[r * width + j];
+            for (int j = 0; j < rows && i != r && forces; j++)
+                R[i * rows + j] -= factor * R[r * rows + j];
             if (i != r)
                 level[i] = kc_max(level[i], kc_abs(factor) * level[r]);
         }
@@ -224,7 +243,7 @@ KC_INLINE kc_mask kc_factor_front(const kc_fronts *s, const kc_front *f, int r, 
 /* Add what a front leaves of its border to its parent, of which the own part is symmetric. */
 KC_INLINE void kc_hand_over(const kc_fronts *s, const kc_front *f, int parent)
 {
-    const int *const sizes = s->sizes + 7 * parent, own = sizes[0], border = sizes[1],
+    const int *const sizes = s->sizes + KC_SIZES * parent, own = sizes[0], border = sizes[1],
                      width = own + border + 1;
     kc_real *const M = s->arrays + sizes[4], *const N = M + own * width - own * (border + 1) - own;
     const int *const places = f->places;
@@ -242,7 +261,7 @@ KC_INLINE void kc_hand_over(const kc_fronts *s, const kc_front *f, int parent)
 }
 
 /* Eliminate the own speeds of front k.  Returns a fault where that is in doubt. */
-KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int k, int own, int border, int rows)
+KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int forces, int k, int own, int border, int rows)
 {
     const kc_front f = kc_front_of(s, k, own, border, rows);
     kc_real *const columns = s->work, *const units = columns + own + border, *const level = units + rows,
@@ -252,7 +271,7 @@ KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int k, int own, int bo
     for (int j = 0; j < own; j++)
         f.chosen[j] = kc_all(j);
     kc_mask holds = KC_TRUE;
-    const int r = kc_reduce_front(&f, columns, units, level, &holds);
+    const int r = kc_reduce_front(&f, forces, columns, units, level, &holds);
     s->rank[k] = kc_all(r);
     holds &= kc_is_certain(&f, r, columns, units, level);
     if (!kc_any(holds))
@@ -265,7 +284,7 @@ KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int k, int own, int bo
         holds &= kc_factor_front(s, &f, r, columns);
     }
     if (border > 0)
-        kc_hand_over(s, &f, s->sizes[7 * k + 3]);
+        kc_hand_over(s, &f, s->sizes[KC_SIZES * k + 3]);
     return KC_FAULT_UNLESS(holds);
 }
 
@@ -291,15 +310,15 @@ KC_INLINE void kc_follow_front(const kc_fronts *s, int k, int own, int border, i
 }
 
 /* The same for fronts of any size, as one copy. */
-KC_SOLVER kc_fault kc_eliminate_any_front(const kc_fronts *s, int k)
+KC_SOLVER kc_fault kc_eliminate_any_front(const kc_fronts *s, int forces, int k)
 {
-    const int *const sizes = s->sizes + 7 * k;
-    return kc_eliminate_front(s, k, sizes[0], sizes[1], sizes[2]);
+    const int *const sizes = s->sizes + KC_SIZES * k;
+    return kc_eliminate_front(s, forces, k, sizes[0], sizes[1], sizes[2]);
 }
 
 KC_SOLVER void kc_follow_any_front(const kc_fronts *s, int k, kc_real *a)
 {
-    const int *const sizes = s->sizes + 7 * k;
+    const int *const sizes = s->sizes + KC_SIZES * k;
     kc_follow_front(s, k, sizes[0], sizes[1], sizes[2], a);
 }
 
@@ -307,7 +326,8 @@ KC_SOLVER void kc_follow_any_front(const kc_fronts *s, int k, kc_real *a)
 KC_INLINE void kc_weigh_fronts(const kc_fronts *s)
 {
     for (int k = 0; k < s->n_fronts; k++) {
-        const kc_front f = kc_front_of(s, k, s->sizes[7 * k], s->sizes[7 * k + 1], s->sizes[7 * k + 2]);
+        const kc_front f =
+            kc_front_of(s, k, s->sizes[KC_SIZES * k], s->sizes[KC_SIZES * k + 1], s->sizes[KC_SIZES * k + 2]);
         for (int j = 0; j < f.own; j++)
             s->scale[f.speeds[j]] = kc_inverse_root(kc_abs(f.M[j * (f.width + 1)]));
     }
@@ -315,18 +335,18 @@ KC_INLINE void kc_weigh_fronts(const kc_fronts *s)
 
 /* Solve for a (n), with arrays that are filled, if `count` rows are independent.  Returns a fault where
  * fronts do not say so without doubt. */
-KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, kc_real *a)
+KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, int forces, kc_real *a)
 {
     const int own = s->own, border = s->border, rows = s->rows;
     kc_fault failed = {0};
     int rank = 0;
     kc_weigh_fronts(s);
     for (int k = 0; k < s->n_fronts; k++) {
-        const int *const sizes = s->sizes + 7 * k;
+        const int *const sizes = s->sizes + KC_SIZES * k;
         if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
-            failed |= kc_eliminate_front(s, k, own, border, rows);
+            failed |= kc_eliminate_front(s, forces, k, own, border, rows);
         else
-            failed |= kc_eliminate_any_front(s, k);
+            failed |= kc_eliminate_any_front(s, forces, k);
         if (kc_stops(failed))
             return failed;
         rank += kc_count_of(s->rank[k]);
@@ -334,13 +354,146 @@ KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, kc_real *a)
     if (rank != count)
         return KC_FAULT_UNLESS(kc_not(KC_TRUE));
     for (int k = s->n_fronts - 1; k >= 0; k--) {
-        const int *const sizes = s->sizes + 7 * k;
+        const int *const sizes = s->sizes + KC_SIZES * k;
         if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
             kc_follow_front(s, k, own, border, rows, a);
         else
             kc_follow_any_front(s, k, a);
     }
     return failed;
+}
+
+/* The same with what forces and other right-hand sides need. */
+KC_SOLVER kc_fault kc_factor_fronts(const kc_fronts *s, int count, kc_real *a)
+{
+    return kc_solve_fronts(s, count, 1, a);
+}
+
+/* Copy, in each state, row `place` of own speeds from rows of k numbers, or to these. */
+KC_INLINE void kc_take_row(const kc_front *f, int place, int k, kc_real *to, const kc_real *rows)
+{
+#if defined(KC_WIDE)
+    for (int lane = 0; lane < KC_STATES; lane++)
+        for (int j = 0; j < k; j++)
+            to[j][lane] = rows[f->speeds[kc_place_in(f->chosen[place], lane)] * k + j][lane];
+#else
+    kc_copy(k, to, rows + f->speeds[kc_place_in(f->chosen[place], 0)] * k);
+#endif
+}
+
+KC_INLINE void kc_leave_row(const kc_front *f, int place, int k, const kc_real *from, kc_real *rows)
+{
+#if defined(KC_WIDE)
+    for (int lane = 0; lane < KC_STATES; lane++)
+        for (int j = 0; j < k; j++)
+            rows[f->speeds[kc_place_in(f->chosen[place], lane)] * k + j][lane] = from[j][lane];
+#else
+    kc_copy(k, rows + f->speeds[kc_place_in(f->chosen[place], 0)] * k, from);
+#endif
+}
+
+/* From the leaves to the root: y (own, k) becomes gamma_D, then 1 / D L y of S; `a` is scratch. */
+KC_INLINE void kc_reduce_sides(const kc_front *f, int r, int k, kc_real *side, const kc_real *gamma,
+                               const int *row_numbers, kc_real *y, kc_real *a)
+{
+    const int own = f->own, width = f->width, rows = f->rows;
+    for (int i = r; i < own; i++)
+        kc_take_row(f, i, k, y + i * k, side);
+    kc_clear(r * k, y);
+    for (int d = 0; d < r; d++)
+        for (int i = 0; i < rows; i++)
+            kc_take(k, y + d * k, -f->R[d * rows + i], gamma + row_numbers[i] * k);
+    for (int d = 0; d < r; d++) {
+        kc_real *const carried = a + f->speeds[d] * k;
+        kc_take_row(f, d, k, carried, side);
+        for (int e = 0; e < r; e++)
+            kc_take(k, carried, -f->M[d * width + e], y + e * k);
+        for (int j = r; j < width - 1; j++) {
+            kc_real *const row = j < own ? y + j * k : side + f->speeds[j] * k;
+            kc_take(k, row, -f->M[d * width + j], y + d * k);
+            kc_take(k, row, f->G[d * width + j], carried);
+        }
+    }
+    for (int i = r; i < own; i++) {
+        for (int j = i + 1; j < width - 1; j++)
+            kc_take(k, j < own ? y + j * k : side + f->speeds[j] * k, f->M[i * width + j], y + i * k);
+        kc_scale(k, y + i * k, f->M[i * width + i]);
+    }
+}
+
+/* From the root to the leaves: the own speeds, from y and those of the border. */
+KC_INLINE void kc_follow_sides(const kc_front *f, int r, int k, kc_real *y, kc_real *a)
+{
+    const int own = f->own, width = f->width;
+    for (int i = own - 1; i >= 0; i--) {
+        const kc_real *const row = i < r ? f->G + i * width : f->M + i * width;
+        if (i < r)
+            kc_scale(k, y + i * k, kc_all(-1));
+        for (int j = i < r ? r : i + 1; j < width - 1; j++)
+            kc_take(k, y + i * k, row[j], j < own ? y + j * k : a + f->speeds[j] * k);
+    }
+    for (int i = 0; i < own; i++)
+        kc_leave_row(f, i, k, y + i * k, a);
+}
+
+/* Solve for a (n, k) with other right-hand sides, by the factors of kc_factor_fronts().  Of f (n, k) the
+ * parts of dependent speeds are left, with what earlier fronts leave of theirs; y has room for (n, k). */
+KC_SOLVER void kc_solve_fronts_again(const kc_fronts *s, int k, kc_real *f, const kc_real *gamma, kc_real *y,
+                                     kc_real *a)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < s->n_fronts; i++) {
+            const int number = pass ? s->n_fronts - 1 - i : i, *const sizes = s->sizes + KC_SIZES * number;
+            const kc_front front = kc_front_of(s, number, sizes[0], sizes[1], sizes[2]);
+            const int r = kc_count_of(s->rank[number]);
+            kc_real *const own = y + (sizes[5] - sizes[6]) * k;
+            if (pass)
+                kc_follow_sides(&front, r, k, own, a);
+            else
+                kc_reduce_sides(&front, r, k, f, gamma, s->row_numbers + sizes[7], own, a);
+        }
+}
+
+typedef enum kc_sharing {
+    KC_SHARE_SIZES, /* the norm of forces of rows of equal size is least */
+    KC_SHARE_UNITS, /* the same in the units of the user */
+    KC_SHARE_NONE   /* rows without a pivot have no force */
+} kc_sharing;
+
+/* The forces of M a = f + G' lambda; with `side` of M a = side + G' lambda after kc_solve_fronts_again(). */
+KC_SOLVER void kc_find_front_forces(const kc_fronts *s, const kc_real *a, const kc_real *side,
+                                    kc_sharing sharing, kc_real *lambda)
+{
+    for (int k = 0; k < s->n_fronts; k++) {
+        const int *const sizes = s->sizes + KC_SIZES * k, *const numbers = s->row_numbers + sizes[7];
+        const kc_front f = kc_front_of(s, k, sizes[0], sizes[1], sizes[2]);
+        const int own = f.own, width = f.width, rows = f.rows, r = kc_count_of(s->rank[k]);
+        kc_real *const all = s->work, *const forces = all + width;
+        for (int j = 0; j < own; j++)
+            kc_take_row(&f, j, 1, all + j, a);
+        for (int j = own; j < width - 1; j++)
+            all[j] = a[f.speeds[j]];
+        kc_clear(rows, forces);
+        for (int d = 0; d < r; d++) {
+            kc_real force = f.M[d * width + width - 1];
+            if (side) {
+                kc_take_row(&f, d, 1, &force, side);
+                force = -force;
+            }
+            for (int j = 0; j < width - 1; j++)
+                force += f.M[d * width + j] * all[j];
+            kc_take(rows, forces, -force, f.R + d * rows);
+        }
+        if (r < rows && sharing != KC_SHARE_NONE) {
+            kc_saddle redundant = {.m = rows, .rank = r, .combine = f.R};
+            if (sharing == KC_SHARE_SIZES)
+                kc_share_forces(&redundant, f.large, forces);
+            else
+                kc_least_norm(&redundant, forces);
+        }
+        for (int i = 0; i < rows; i++)
+            lambda[numbers[i]] = forces[i];
+    }
 }
 
 /* udot of models whose equations fall into fronts. */
@@ -370,7 +523,7 @@ KC_INLINE kc_fault kc_accelerate_fronts(kc_front_motion *s, kc_real t, const kc_
     failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
 #endif
     if (!kc_stops(failed))
-        failed |= kc_solve_fronts(&s->fronts, kc_count_of(c[s->rank]) - s->eliminated, a);
+        failed |= kc_solve_fronts(&s->fronts, kc_count_of(c[s->rank]) - s->eliminated, 0, a);
 #if !defined(KC_WIDE)
     if (KC_UNLIKELY(failed))
         return s->otherwise(t, x, r, c, w, out);

@@ -64,7 +64,7 @@ KC_INLINE kc_fault kc_linearize_reduced(kc_reduced_linearization *s, kc_real t, 
 #endif
     failed |= s->slopes(t, x, r, c, own + m, f);
     e->k = k, e->f = own_f, e->gamma = own_gamma, e->a = a;
-    kc_solve_again(e, f, gamma);
+    kc_solve_motion_again(&s->motion, e, f, gamma);
     kc_copy(s->n_q * k, out, rates);
     kc_finish_rows(s, a, offset, projection, out + s->n_q * k);
     return failed;
