@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,14 +51,13 @@ class Phase:
     """
 
     def __init__(self, dyn: Evaluator, duration: Any, *, reset: Mapping[Any, Any] | None = None, **arguments: Any):
-        names = inspect.signature(optimize_one).parameters
+        defaults = optimize_one.__kwdefaults__
         for name in arguments:
-            if name not in names or name in _OF_ALL:
+            if name not in defaults or name in _OF_ALL:
                 where = "kc.optimize has it, for all phases" if name in _OF_ALL else "dyn.optimize has none either"
                 raise TypeError(f"a phase has no argument {name!r}: {where}")
         self.dyn, self.reset = dyn, reset
-        given = {"duration": duration, **arguments}
-        self.arguments = {name: given.get(name, each.default) for name, each in [*names.items()][1:]}
+        self.arguments = {"duration": duration, **defaults, **arguments}
 
 
 @dataclass(frozen=True, eq=False)
