@@ -48,7 +48,7 @@ AS_MODELS = "-O1"
 PLAIN_MACHINE = "-O0" if get_platform().endswith(("x86_64", "amd64")) else "-Og"
 INTEGRATORS = (
     *("rollout", "rollout_gradient", "rollout_v3", "rollout_v4", "rosenbrock", "events", "zeros", "methods"),
-    *("integrate", "interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu"),
+    *("integrate", "interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu", "contacts"),
 )
 MODULES = {
     "_native": ("-O1", {"threads": AS_MODELS}),

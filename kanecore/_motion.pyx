@@ -4,6 +4,7 @@
 
 ====================  ====================================================================================
 `_inputs.pxi`           `Inputs` of a run
+`_contacts.pxi`       rigid contacts of a run
 `_integration.pxi`      integration in time
 `_tableau.pxi`        the numbers of an integration method
 `_events.pxi`         `Watch`: the events of a run
@@ -34,6 +35,7 @@ from kanecore._library cimport *
 from kanecore._native cimport *
 
 from kanecore.binding.given_values import real_numbers
+from kanecore.errors import ModelError
 from kanecore._native import ARGUMENTS
 
 cnp.import_array()
@@ -41,6 +43,7 @@ cnp.import_array()
 cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 
 include "binding/_inputs.pxi"
+include "binding/_contacts.pxi"
 include "binding/_integration.pxi"
 include "binding/_tableau.pxi"
 include "binding/_events.pxi"

@@ -71,6 +71,7 @@ cdef extern from "kc_ode.h" nogil:
         int (*found)(uint32_t i, double t, double *x, void *context) noexcept nogil
         void *context
         double *work
+        const double *side
 
     enum:
         KC_GO_ON, KC_CHANGED, KC_END

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 
 import kanecore as kc
 
-pytest.importorskip("scipy")
 G = 9.81
 
 
@@ -293,6 +292,11 @@ def test_wrong_arguments_are_named() -> None:
         kc.Modes(dyn, "P", along=((1, 0, 0), (1, 0, 0)))
     with pytest.raises(kc.ModelError, match=r"contact 'P' is 0.1 m below the ground at t = 0: lift x0"):
         kc.Modes(dyn, "P").simulate((0.0, 1.0), [0.0, -0.1, 0.0, 0.0])
-    held = falling(velocity_constraints=[me.dynamicsymbols("u")])
-    with pytest.raises(kc.ModelError, match="has constraints, and Modes adds those of contacts itself"):
-        kc.Modes(held, "P")
+    with pytest.raises(ValueError, match=r"rest is -1\.0; it must be a speed, not negative"):
+        kc.Modes(dyn, "P", rest=-1.0)
+    with pytest.raises(KeyError, match="'Q'"):
+        kc.Modes(dyn, {"P": {"origin": "Q"}})
+    with pytest.raises(ValueError, match=r"with a plane of frame 'A': origin must be a point of the model on it"):
+        kc.Modes(rocking(0.3), {"left": {"frame": "A"}})
+    with pytest.raises(ValueError, match="contacts is for kanecore's own methods, and 'radau' is another package's"):
+        kc.Modes(dyn, "P").simulate((0.0, 1.0), np.zeros(4), method="radau")

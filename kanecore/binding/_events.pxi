@@ -6,10 +6,10 @@ from kanecore._ode cimport KC_CHANGED, KC_END, KC_GO_ON, kc_events, kc_events_wo
 ctypedef double (*state_function)(double t, const double *x) noexcept nogil
 
 cdef enum:      # source of the value of an event
-    OF_STATE, OF_OUTPUT, OF_EXPRESSION, OF_ADDRESS, OF_PYTHON
+    OF_STATE, OF_OUTPUT, OF_EXPRESSION, OF_ADDRESS, OF_PYTHON, OF_CONTACT
 
 SOURCES = {"state": OF_STATE, "output": OF_OUTPUT, "expression": OF_EXPRESSION, "address": OF_ADDRESS,
-           "function": OF_PYTHON}
+           "function": OF_PYTHON, "contact": OF_CONTACT}
 """Sources of the value of an event, and their numbers."""
 
 
@@ -49,6 +49,8 @@ cdef class Watch:
         ``found(i, t, x)`` returns whether the run ends there, and the new state, or None for no change.
     outputs, expressions : Outputs, optional
         Outputs of the model, and of the model of expressions.
+    contacts : Contacts, optional
+        Rigid contacts; their functions are never negative while their modes hold.
     """
 
     cdef kc_events events
@@ -59,12 +61,16 @@ cdef class Watch:
     cdef list functions
     cdef object found
     cdef Outputs outputs, expressions
+    cdef Contacts contacts
+    cdef object laws                # owner of the memory of the next member
+    cdef double *of_contacts        # values of `contacts`
     cdef bint calls_python
     cdef object work
     cdef readonly object error      # that ended the run
     cdef readonly bint ended        # an event did
 
-    def __init__(self, Model model, sources, directions, stops, found, outputs=None, expressions=None):
+    def __init__(self, Model model, sources, directions, stops, found, outputs=None, expressions=None,
+                 contacts=None):
         n = len(sources)
         self.n_x, self.found, self.outputs, self.expressions = model.n_x, found, outputs, expressions
         self.functions = [what if kind == "function" else None for kind, what in sources]
@@ -77,6 +83,11 @@ cdef class Watch:
         self.events.n, self.events.values, self.events.found = n, values_of_events, found_event
         self.events.direction, self.events.stops = <const int *>cnp.PyArray_DATA(signs), <const int *>cnp.PyArray_DATA(ends)
         self.events.context = <void *>self
+        self.contacts = contacts
+        if contacts is not None:
+            sides = np.array([kind == "contact" for kind, _ in sources], dtype=np.float64)
+            self.laws = np.zeros(2 * contacts.mode.size), sides
+            self.events.side, self.of_contacts = data(sides), data(self.laws[0])
 
     cdef const kc_events *of(self, const kc_system *system) except NULL:
         """The events for the integrators."""
@@ -93,6 +104,10 @@ cdef class Watch:
         """Compute the values of events without Python; return 1 if one is not finite."""
         cdef uint32_t i
         cdef int bad = 0
+        cdef double *laws = NULL
+        if self.contacts is not None:
+            laws = self.of_contacts
+            self.contacts.values(t, x, r, laws)
         if self.outputs is not None:
             self.outputs.evaluate(t, x, r)
         if self.expressions is not None:
@@ -104,6 +119,8 @@ cdef class Watch:
                 g[i] = self.outputs.values[self.places[i]]
             elif self.kinds[i] == OF_EXPRESSION:
                 g[i] = self.expressions.values[self.places[i]]
+            elif self.kinds[i] == OF_CONTACT:
+                g[i] = laws[self.places[i]]
             elif self.kinds[i] == OF_ADDRESS:
                 g[i] = (<state_function><void *>self.places[i])(t, x)
             else:

@@ -303,7 +303,7 @@ def smallest_step(double t0, double t1):
 
 def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs not None, *, double rtol, atol, double step,
               double max_step, uint64_t max_steps, p=None, Py_ssize_t rank=-1, bint project=True,
-              baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop,
+              baumgarte=None, Watch watch=None, Contacts contacts=None, times=None, bint interpolants=True, size_t room, bint drop,
               report=None):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
 
@@ -324,6 +324,8 @@ def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs n
         Gains of the stabilization of constraints.
     watch : Watch, optional
         Events.
+    contacts : Contacts, optional
+        Rigid contacts, in place of the motion of the model alone.
     times : ndarray, optional
         Times of requested states, in the order of the run.
     interpolants : bool
@@ -354,8 +356,13 @@ def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs n
     cdef InputFunction caller = inputs.fill(&signal, 0)
     inputs.hold(&signal, caller, t0)
     fill_system(model, &system, project)
-    fill_equations(model, &system, chosen, baumgarte)
-    system.c, system.signal = data(constants), &signal
+    system.signal = &signal
+    if contacts is None:
+        fill_equations(model, &system, chosen, baumgarte)
+        system.c = data(constants)
+    else:
+        system.rhs, system.qdot, system.project = kc_contacts_rhs, kc_contacts_qdot, kc_contacts_project
+        system.c, system.n_constraints = <const double *>&contacts.k, 0
     system.interrupted, system.context = run_is_to_end, &record
     reporter.function, reporter.last, record.now = report, monotonic(), t0
     record.reporter = NULL if report is None else <PyObject *>reporter

@@ -66,7 +66,7 @@ typedef struct kc_system {
     kc_kernel *project;                         /* NULL: no projection */
     kc_kernel *stabilization;                   /* NULL: none */
     double alpha, beta;                         /* its gains */
-    kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods */
+    kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods; NULL: differences */
     uint32_t n_constraints, n_prepared; /* as in the model: where rows of G follow from others is in c */
     int (*interrupted)(void *context);  /* NULL, or called after every KC_PATIENCE evaluations; */
     void *context;                      /* non-zero stops the run */
@@ -103,6 +103,9 @@ typedef struct kc_events {
     /* kc_events_work() doubles; work[0] becomes the time of the first step with more changes of sign than
      * could be followed, or NAN. */
     double *work;
+    /* NULL, or n: the sign that function i has until it is beyond rounding on the other side, whenever the
+     * run begins or x changes, so that what begins at zero has a zero as it leaves to that side; 0: none */
+    const double *side;
 } kc_events;
 
 /* Results of kc_events.found(). */

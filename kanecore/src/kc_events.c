@@ -74,7 +74,12 @@ kc_status kc_begin_watch(const kc_stride *s, const kc_events *e, double ahead)
         status = kc_rounding(s, e, &w, s->t, w.start);
     for (uint32_t i = 0; i < e->n && status == KC_OK; i++)
         w.sign[i] = kc_sign_beyond(&w, i, w.start[i]);
-    return status != KC_OK ? status : signs_after_changes(s, e, &w, ahead);
+    if (status == KC_OK)
+        status = signs_after_changes(s, e, &w, ahead);
+    for (uint32_t i = 0; i < e->n && e->side && status == KC_OK; i++)
+        if (e->side[i] != 0.0)
+            w.sign[i] = e->side[i], w.least[i] = 0.0;
+    return status;
 }
 
 /* True if a zero counts by its direction. */

@@ -111,9 +111,9 @@ static kc_status differentiate(const kc_stride *s, const rosenbrock_work *p)
     const kc_system *system = run->system;
     const int asks =
         system->signal->call && !system->signal->held; /* the dependence of inputs on x is unknown */
-    if (is_redundant(system) && !asks) {
+    if (!system->linearize || (is_redundant(system) && !asks)) {
         const kc_status found = differences(s, p);
-        if (found == KC_OK || found == KC_STOPPED)
+        if (found == KC_OK || found == KC_STOPPED || !system->linearize)
             return found;
     }
     const size_t n = kc_n_x(system), n_r = system->signal->n_r;

@@ -56,7 +56,48 @@ class Watch:
         found: Callable[[int, float, _Array], Any],
         outputs: Outputs | None = None,
         expressions: Outputs | None = None,
+        contacts: Contacts | None = None,
     ) -> None: ...
+
+class Contacts:
+    mode: npt.NDArray[np.int32]
+    directions: _Array
+    noise: _Array
+    fastest: _Array
+    gaps: _Array
+    gap_terms: _Array
+    speeds: _Array
+    speed_terms: _Array
+    matrix: _Array
+    delassus: _Array
+    start: _Array
+    terms: _Array
+    force: _Array
+    after: _Array
+    sizes: _Array
+    udot: _Array
+    free: _Array
+    since: float
+    @property
+    def spread(self) -> float: ...
+    @property
+    def dependent(self) -> int: ...
+    def __init__(
+        self,
+        model: Model,
+        rows: Model,
+        lengths: Sequence[int],
+        mu: Sequence[float],
+        mu_kin: Sequence[float],
+        p: Any,
+        rank: int = -1,
+    ) -> None: ...
+    def at(self, t: float, x: _Array, r: _Array) -> None: ...
+    def solve(self, start: _Array) -> None: ...
+    def held(self, start: _Array) -> None: ...
+    def laws(self) -> _Array: ...
+    def pushed(self) -> _Array: ...
+    def projected(self, t: float, x: _Array, r: _Array) -> _Array: ...
 
 def integrate(
     model: Model,
@@ -76,6 +117,7 @@ def integrate(
     project: bool = True,
     baumgarte: tuple[float, float] | None = None,
     watch: Watch | None = None,
+    contacts: Contacts | None = None,
     times: _Array | None = None,
     interpolants: bool = True,
     room: int,

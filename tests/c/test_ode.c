@@ -582,7 +582,7 @@ static void events(void)
         heard h = {.end_after = 3};
         double x[] = {5.0, 0.0}, *work = malloc(sizeof(double) * work_of(&system)),
                *room = malloc(sizeof(double) * kc_events_work(&system, 2));
-        const kc_events found = {2, ground, direction, stops, bounce, &h, room};
+        const kc_events found = {2, ground, direction, stops, bounce, &h, room, NULL};
         const kc_plan plan = {.method = kc_find_method(names[k]),
                               .t1 = 9.0,
                               .step = k < 2 ? 0.0 : 0.3,

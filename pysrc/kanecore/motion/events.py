@@ -126,6 +126,10 @@ class Events:
     problem : InitialValueProblem
     events
         As for `simulate`.
+    contacts : Contacts, optional
+        Rigid contacts of the run, of the extension.
+    broken : callable, optional
+        ``broken(i, t, x)`` returns the state after function i of the contacts became negative.
 
     Attributes
     ----------
@@ -135,8 +139,14 @@ class Events:
         Zeros of all events, in the order of the run.
     """
 
-    def __init__(self, problem: InitialValueProblem, events: Any) -> None:
-        self._problem = problem
+    def __init__(
+        self,
+        problem: InitialValueProblem,
+        events: Any,
+        contacts: _motion.Contacts | None = None,
+        broken: Callable[[int, float, Array], Array | None] | None = None,
+    ) -> None:
+        self._problem, self._broken = problem, broken
         listed = as_list(events)
         self._changes = [_Changes(problem.t0) for _ in listed]
         expressions: list[Any] = []
@@ -145,14 +155,16 @@ class Events:
         self.zeros: list[Zero] = []
         dyn, p = problem.dyn, problem.p
         kinds = {event.source[0] for event in self._events}
+        laws = range(0 if contacts is None else 2 * contacts.mode.size)
         self.watch = _motion.Watch(
             dyn,
-            [event.source for event in self._events],
-            [event.direction for event in self._events],
-            [bool(event.terminal or event.reset) for event in self._events],
+            [*(event.source for event in self._events), *(("contact", i) for i in laws)],
+            [*(event.direction for event in self._events), *(-1 for _ in laws)],
+            [*(bool(event.terminal or event.reset) for event in self._events), *(True for _ in laws)],
             self._found,
             outputs=_motion.Outputs(dyn, p, problem.rank) if "output" in kinds else None,
             expressions=_motion.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
+            contacts=contacts,
         )
 
     def of_each(self) -> list[list[Zero]]:
@@ -194,6 +206,9 @@ class Events:
 
     def _found(self, i: int, t: float, x: Array) -> Any:
         """Handle a zero, as `Watch` reports it."""
+        if i >= len(self._events):
+            assert self._broken is not None
+            return False, self._broken(i - len(self._events), t, x)
         event = self._events[i]
         self._counts[i] += 1
         self.zeros.append(Zero(i, t, x.copy(), None))

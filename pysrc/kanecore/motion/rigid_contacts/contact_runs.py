@@ -1,39 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rigid contacts that open, close, stick and slide: smooth runs between events.
+"""Rigid contacts that open, close, stick and slide: one run of the integrators, in which events change modes.
 
 While contacts keep their modes, closed contacts are constraints, and sliding ones have Coulomb friction:
 
     M u̇ = f + Σ (n_i − μ s_i t_i) λ_i + Σ (n_j λ_j + t_j τ_j),      n·u̇ + ṅ·u = 0,    t_j·u̇ + ṫ_j·u = 0
 
 with rows n_i, t_i of the velocities normal to the ground and along it, s_i the unit vector of the slip, and j the
-contacts that stick.  In a plane motion t is one row, and s = ±1; in space t is two rows, and s turns with the slip.  A
-run ends when a gap closes, λ falls to zero, |τ| reaches μ λ, or a slip ends.  If a gap closes, an impact follows.  The
-next modes are the first that satisfy
-
-    0 ≤ λ ⊥ a_n ≥ 0,      |τ| ≤ μ λ,      s·a_t ≥ 0 where a slip begins
-
-(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6); there are few modes.  In space a
-slip begins in the direction of its own acceleration.
+contacts that stick.  In a plane motion t is one row, and s = ±1; in space t is two rows, and s turns with the slip.
+``kc_contacts.c`` has this motion.  Its events are a gap that closes, λ that falls to zero, |τ| that reaches μ λ, and a
+slip that ends.  Then the next modes are chosen (`mode_choice`), after an impact if a gap closes (`contact_impacts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.constraints.consistent_states import state_of
-from kanecore.errors import IntegrationError, ModelError, unknown_name
-from kanecore.motion.contact_modes import MOST_ROWS
-from kanecore.motion.impact import impact
-from kanecore.motion.simulation_options import span
-from kanecore.run.call_arguments import real_array
-from kanecore.run.point_kinematics import acceleration, jacobian, position, velocity
-from kanecore.tolerances import EQUAL, RANK
+from kanecore import _motion
+from kanecore.errors import IntegrationError, ModelError, warn
+from kanecore.motion.events import Events
+from kanecore.motion.initial_value_problem import InitialValueProblem, posed
+from kanecore.motion.integration_failures import failure, outcome
+from kanecore.motion.progress import reporting_time
+from kanecore.motion.rigid_contacts.contact_impacts import Impacts
+from kanecore.motion.rigid_contacts.contact_laws import Contact, read_contacts
+from kanecore.motion.rigid_contacts.mode_choice import (
+    BACK,
+    CLOSED,
+    FORTH,
+    OPEN,
+    SIGN,
+    SLIDE,
+    SLIDES,
+    STICK,
+    Choice,
+)
+from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
+from kanecore.motion.simulation_options import (
+    MAX_STEPS,
+    longest_step,
+    own_methods_only,
+    recording,
+    result_times,
+    sample_period,
+    span,
+    step_length,
+    step_limit,
+    tolerances,
+)
+from kanecore.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -42,43 +60,30 @@ if TYPE_CHECKING:
 __all__ = ["ModeRun", "Modes"]
 
 Array = npt.NDArray[np.float64]
-Choices = dict[int, tuple[str, ...]]  # possible modes of some contacts, in place of all
 
-OPEN, STICK, FORTH, BACK, SLIDE = "open", "stick", "slide +", "slide -", "slide"
-_SIGN = {FORTH: 1.0, BACK: -1.0}
-_SLIDES = (FORTH, BACK, SLIDE)
-_LAWS = ("mu", "e", "origin", "normal", "along")
-_MOST_CHANGES = 10_000
-_FIRST_STEP = 1e-6
-_SLOW_SLIP = 10.0
-"""Slip relative to `rest`: with friction, a slower slip ends together with the approach."""
-_SLIP_ENDS = 1e-3
-"""Slip relative to `rest`: a slower slip in space counts as zero, as its size seldom reaches zero."""
-_CLOSED = 1e-13  # depth in m at which a gap is closed: a gap that opens by t³ is first negative by rounding
-_TURNS = 50  # iterations for the direction of a beginning slip
+_TOUCHES = 1e-9  # of the terms of a gap: a smaller one is closed at the start, or where others close
+_STILL = 1e-12  # of the terms of a speed
+_BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
+_MOST_AT_ONCE = 100  # changes of modes without progress of time
 
 
-@dataclass
-class ModeRun:
-    """A motion through several modes of contact.
+class ModeRun(Trajectory):
+    """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
 
     Attributes
     ----------
-    t : ndarray, (N,)
-        Times of the steps; times of events occur twice.
-    x : ndarray, (N, n_x)
-        States; at an event the state before and the state after it.
     modes : list of (float, dict of str to str)
         Start times of modes, with the mode of each contact: ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in
         space ``"slide"``.
     impacts : list of (float, ndarray, ndarray)
         Times of impacts, with the states before and after them.
+    undetermined : list of (float, tuple of str)
+        Times from which forces were not unique, since contacts are redundant; of all that fit the least were taken.
     """
 
-    t: Array
-    x: Array
-    modes: list[tuple[float, dict[str, str]]] = field(default_factory=list)
-    impacts: list[tuple[float, Array, Array]] = field(default_factory=list)
+    modes: list[tuple[float, dict[str, str]]]
+    impacts: list[tuple[float, Array, Array]]
+    undetermined: list[tuple[float, tuple[str, ...]]]
 
 
 class Modes:
@@ -87,15 +92,16 @@ class Modes:
     Parameters
     ----------
     dyn : CompiledModel
-        A model without constraints, since contacts add their own.  First-order states are integrated, and constant in
-        impacts.
+        A model without the contacts.  It may have constraints.  First-order states are constant in impacts.
     contacts : sequence of str, or mapping of str to dict
-        Points of the model, at most six, in space four.  A dict gives a point its own ``mu``, ``e``, ``origin``,
-        ``normal`` or ``along``, such as those of a wall.
-    origin : (x, y, z)
-        A point of the ground, in inertial axes.  Default: the origin.
+        Points of the model.  A dict gives a point its own laws: ``mu``, ``mu_static``, ``e``, ``origin``, ``normal``,
+        ``along``, such as those of a wall; ``frame``, in which its plane is fixed; and ``point``, if the contact has
+        another name.
+    origin : (x, y, z), or str
+        A point of the ground, in inertial axes; or the name of a point of the model on it, which may move.  Default:
+        the origin.
     normal : (x, y, z)
-        Unit vector out of the ground, in inertial axes.  Default: y.
+        Unit vector out of the ground, in axes of ``frame``, or in inertial axes.  Default: y.
     along : (x, y, z), or two of these
         The direction of slip in a plane motion, default: x; in space two directions at right angles, and friction acts
         against the slip.
@@ -103,81 +109,92 @@ class Modes:
         Coefficient of friction; ``math.inf``: contacts never slide.
     e : float
         Coefficient of restitution of the impacts.
-    rest : float
-        Approach speed, m/s, below which all touching contacts stay closed, so that bounces and rocking end.
+    rest : float, optional
+        Approach speed below which all touching contacts stay closed, so that bounces and rocking end.  Default: 1e-6 of
+        the largest approach speed of the contact in the run.
 
     Raises
     ------
     ModelError
-        The model has constraints, loads that depend on reactions, or states with rates in u̇.
+        The model has loads that depend on reactions, or states with rates in u̇.
     KeyError, ValueError
-        There is no such point or law; a number is negative; there are too many contacts.
+        There is no such point, frame or law; a number is negative.
 
     Examples
     --------
     ``kc.Modes(dyn, ["left", "right"], mu=0.5).simulate((0, 2), x0).modes``; in space
     ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``; a ladder, on the ground and at a
-    wall, ``kc.Modes(dyn, {"foot": {}, "top": {"normal": (1, 0, 0), "along": (0, 1, 0)}}, mu=0.3)``
+    wall, ``kc.Modes(dyn, {"foot": {}, "top": {"normal": (1, 0, 0), "along": (0, 1, 0)}}, mu=0.3)``; on a wedge,
+    ``kc.Modes(dyn, {"block": {"origin": "tip", "frame": "wedge"}})``
     """
 
     def __init__(
         self,
         dyn: Evaluator,
-        contacts: Sequence[str] | Mapping[str, Mapping[str, float]],
+        contacts: Sequence[str] | Mapping[str, Mapping[str, Any]],
         *,
-        origin: Sequence[float] = (0.0, 0.0, 0.0),
+        origin: Sequence[float] | str = (0.0, 0.0, 0.0),
         normal: Sequence[float] = (0.0, 1.0, 0.0),
         along: Sequence[float] | Sequence[Sequence[float]] = (1.0, 0.0, 0.0),
         mu: float = 0.0,
         e: float = 0.0,
-        rest: float = 1e-3,
+        rest: float | None = None,
     ) -> None:
         _refuse(dyn)
-        named = {contacts: {}} if isinstance(contacts, str) else contacts
-        named = named if isinstance(named, Mapping) else {name: {} for name in named}
-        for name, law in named.items():
-            if name not in dyn.points:
-                raise unknown_name("point", name, dyn.points)
-            if not isinstance(law, Mapping):
-                raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
-            for key in law:
-                if key not in _LAWS:
-                    raise unknown_name(f"law of contact {name!r} is called", key, _LAWS)
-        self._dyn, self._names = dyn, tuple(named)
-        laws = list(named.values())
-        self._axes = [_axes(law.get("normal", normal), law.get("along", along)) for law in laws]
-        self._n = len(self._axes[0]) if self._axes else 2  # rows of a contact
-        if any(len(axes) != self._n for axes in self._axes):
-            raise ValueError("along is one direction for all contacts, in a plane motion, or two for all, in space")
-        if self._n * len(named) > MOST_ROWS:
-            most = MOST_ROWS // self._n
-            raise ValueError(f"{len(named)} contacts; at most {most} are decided at once: leave some out")
-        self._mu = np.array([_number(f"mu of {name}", law.get("mu", mu)) for name, law in named.items()])
-        self._e = np.array([_number(f"e of {name}", law.get("e", e)) for name, law in named.items()])
-        self._rest = _number("rest", rest)
-        self._origins = [
-            real_array("origin", law.get("origin", origin), (3,), meaning="a point of the ground") for law in laws
-        ]
-        self._in_space = self._n == 3
+        common = {"origin": origin, "normal": normal, "along": along, "mu": mu, "e": e}
+        self.dyn, self.contacts = dyn, read_contacts(dyn, contacts, common)
+        if rest is not None and not rest >= 0.0:
+            raise ValueError(f"rest is {rest!r}; it must be a speed, not negative")
+        self.rest = rest
+        self._rows: Evaluator | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the contacts."""
+        return tuple(contact.name for contact in self.contacts)
+
+    def numbers(self, problem: InitialValueProblem) -> _motion.Contacts:
+        """The contacts of a run, for the integrators."""
+        if self._rows is None:
+            from kanecore.emit.contact_rows import contact_rows
+
+            self._rows = contact_rows(self.dyn, self.contacts)
+        lengths = [len(contact.axes) for contact in self.contacts]
+        mu, mu_kin = [c.mu_static for c in self.contacts], [c.mu for c in self.contacts]
+        return _motion.Contacts(self.dyn, self._rows, lengths, mu, mu_kin, problem.p, problem.rank)
 
     def simulate(
         self,
         t_span: tuple[float, float],
         x0: Values,
         *,
+        method: str = "dop853",
         rtol: float = 1e-9,
-        atol: float = 1e-10,
+        atol: Values = 1e-10,
+        dt: float | None = None,
+        t_eval: npt.ArrayLike | None = None,
+        events: Any = (),
+        inputs: Any = None,
+        sample_time: float | None = None,
+        parameters: Any = None,
         max_step: float = np.inf,
+        first_step: float | None = None,
+        max_steps: int | None = MAX_STEPS,
+        dense_output: bool | None = None,
+        progress: Any = False,
     ) -> ModeRun:
-        """The motion from x0, with SciPy's DOP853 between events.
+        """The motion from x0.  The parameters are those of `CompiledModel.simulate`.
 
         Parameters
         ----------
         t_span : (float, float)
+            Start and end, s.  It goes forward: which motion led to an impact, or to rest, is not unique.
         x0 : array_like, (n_x,), or mapping by name
-            Initial state; points with a gap below 1e-9 m that does not open are in contact.
-        rtol, atol, max_step : float
-            As for SciPy's ``solve_ivp``.
+            Initial state.  Points whose gap is zero to rounding, 1e-9 of its terms, are in contact unless they leave.
+        method : str
+            All but those of other packages; "rosenbrock" takes differences for the derivatives.
+        rtol, atol, dt, t_eval, events, inputs, sample_time, parameters, max_step, first_step, max_steps : optional
+        dense_output, progress : optional
 
         Returns
         -------
@@ -188,291 +205,252 @@ class Modes:
         ModelError
             A point is below the ground; no modes satisfy the laws, as in Painlevé's paradox.
         IntegrationError
-            The modes change more than 10,000 times.
+            The modes change again and again at one time.
+
+        Warns
+        -----
+        KanecoreWarning
+            Several motions satisfy the laws, as in Painlevé's paradox.
         """
-        t, end = span(t_span)
-        if t > end:
-            raise ValueError(f"t_span is {t_span!r}; it must not go back in time")
-        if not (rtol > 0.0 and atol >= 0.0):
-            raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
-        x = state_of(self._dyn, t, x0, None, None).x.copy()
-        gaps = self._gaps(t, x)
-        if (gaps < -1e-9).any():
-            below = self._names[int(np.argmin(gaps))]
-            raise ModelError(f"contact {below!r} is {-gaps.min():.3g} m below the ground at t = {t:g}: lift x0")
-        closed = [i for i in range(len(gaps)) if gaps[i] < 1e-9]
-        run, times, states = ModeRun(np.empty(0), np.empty((0, len(x)))), [np.array([t])], [x[np.newaxis]]
-        x, closed = self._struck(t, x, closed, run) if closed else (x, closed)
-        leg = self._decided(t, x, closed, {})
-        for _ in range(_MOST_CHANGES):
-            if t >= end:
-                run.t, run.x = np.concatenate(times), np.concatenate(states)
-                return run
-            run.modes.append((t, dict(zip(self._names, leg.modes, strict=True))))
-            part = leg.integrated(t, end, x, rtol, atol, max_step)
-            times.append(part.t)
-            states.append(part.y.T)
-            t, x = float(part.t[-1]), part.y[:, -1]
-            if part.status != 1:
-                run.t, run.x = np.concatenate(times), np.concatenate(states)
-                return run
-            happened = [w for w, at in zip(leg.watched, part.t_events, strict=True) if len(at)]
-            leg, x = self._changed(t, x, leg.modes, happened, run)
-        raise IntegrationError(f"the contacts of {self._dyn.name!r} changed {_MOST_CHANGES} times until t = {t!r}")
+        t0, t1 = span(t_span)
+        if t0 > t1:
+            raise ValueError(
+                f"t_span is {t_span!r}; it must not go back in time: which motion led to rest or to an impact is not "
+                "unique"
+            )
+        if method in OUTSIDE_METHODS:
+            own_methods_only(method, contacts=True)
+        smallest = _motion.smallest_step(t0, t1)
+        step = step_length(method, dt, first_step, smallest)
+        relative, absolute = tolerances(self.dyn, rtol, atol)
+        records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
+        longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
+        problem = posed(self.dyn, (t0, t1), x0, inputs, parameters, True, sample_period(sample_time, smallest))
+        course = _Course(self, problem, float(absolute.max()))
+        x = course.begin()
+        watched = Events(problem, events, course.numbers, course.changed)
+        with reporting_time(progress, t0, t1) as report:
+            run = _motion.integrate(
+                self.dyn,
+                {"rosenbrock": "rosenbrock_w", "auto": "auto_w"}.get(method, method),
+                t0,
+                t1,
+                x,
+                rtol=relative,
+                atol=absolute,
+                step=step,
+                max_step=longest,
+                max_steps=limit,
+                watch=watched.watch,
+                contacts=course.numbers,
+                **problem.arguments,
+                **vars(records),
+                report=report,
+            )
+        result = ModeRun(problem, method, run, outcome(self.dyn, method, run, records), watched)
+        result.modes, result.impacts, result.undetermined = course.modes, course.impacts.found, course.undetermined
+        if run.error is not None:
+            vars(run.error)["trajectory"] = result
+            raise run.error
+        if not result.success:
+            raise failure(problem, run, result)
+        return result
 
-    # ------------------------------------------------------------------------------------------- changes
 
-    def _changed(
-        self, t: float, x: Array, modes: Sequence[str], events: Sequence[tuple[str, int]], run: ModeRun
-    ) -> tuple[_Leg, Array]:
-        """The next motion after events, and the state after their impact."""
-        closed = [i for i, mode in enumerate(modes) if mode != OPEN]
-        landed = [i for what, i in events if what == "gap"]
-        choices: Choices = {}
-        if landed:
-            x, closed = self._struck(t, x, sorted({*closed, *landed}), run)
-        else:
-            slides = (SLIDE,) if self._in_space else (FORTH, BACK)
-            for what, i in events:
-                choices[i] = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN)}[what]
-            ended = [i for what, i in events if what == "slip"]
-            if ended and self._in_space:
-                x = self._without_slip(t, x, closed, ended)
-        return self._decided(t, x, closed, choices), x
+class _Course:
+    """What the contacts of one run do: modes, their changes, impacts."""
 
-    def _struck(self, t: float, x: Array, closed: list[int], run: ModeRun) -> tuple[Array, list[int]]:
-        """The state after an impact of the closed contacts, and the contacts that are closed then."""
-        rows = np.concatenate([self._rows(t, x, i) for i in closed])
-        before = self._speeds(t, x, closed)
-        after = x
-        if (before[:, 0] < 0.0).any():
-            slow = (np.abs(before[:, 0]) <= self._rest).all()
-            after = self._held(t, x, closed, rows, before) if slow else self._rebounding(t, x, closed, rows, before)
-            run.impacts.append((t, x, after))
-        speeds = self._speeds(t, after, closed)[:, 0]
-        slow = EQUAL * max(1.0, np.abs(before).max())
-        return after, [i for i, v in zip(closed, speeds, strict=True) if v <= slow]
+    def __init__(self, owner: Modes, problem: InitialValueProblem, small: float) -> None:
+        self.owner, self.problem, self._small = owner, problem, small
+        self.contacts: list[Contact] = owner.contacts
+        self.numbers = owner.numbers(problem)
+        self.lengths = [len(contact.axes) for contact in self.contacts]
+        self.n_c = problem.dyn.n_constraints
+        self.first = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)  # rows of the speeds
+        self.mu = np.array([max(contact.mu, contact.mu_static) for contact in self.contacts])
+        self.now: tuple[str, ...] = (OPEN,) * len(self.contacts)
+        self.modes: list[tuple[float, dict[str, str]]] = []
+        self.undetermined: list[tuple[float, tuple[str, ...]]] = []
+        self.impacts = Impacts(self)
+        self.scale = np.zeros(0)
+        self.begins: list[bool] = []
+        self._at_once, self._last = 0, np.nan
 
-    def _rebounding(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
-        """The state after an impact with restitution and friction."""
-        n = self._n
-        e, rows = np.zeros(n * len(closed)), rows.copy()
-        e[::n] = np.where(speeds[:, 0] < -self._rest, self._e[list(closed)], 0.0)
-        mu = {n * k + j: (n * k, self._mu[i]) for k, i in enumerate(closed) for j in range(1, n)}
-        if self._in_space:  # friction along and across the slip
-            for k, (_, *slip) in enumerate(speeds):
-                c, s = _unit(np.array(slip), np.array([1.0, 0.0]))
-                rows[n * k + 1 : n * k + 3] = np.array([[c, s], [-s, c]]) @ rows[n * k + 1 : n * k + 3]
-        return np.asarray(impact(self._dyn, t, x, rows, e, unilateral=True, mu=mu))
+    # ------------------------------------------------------------------------------------------- numbers
+    def at(self, t: float, x: Array) -> None:
+        """Evaluate the contacts at a state."""
+        self.numbers.at(t, np.ascontiguousarray(x), np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
+        self.scale = self.numbers.speed_terms
 
-    def _held(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
-        """The state with contacts at rest, by the least change in the metric of the masses; fast slips continue."""
-        slips = np.linalg.norm(speeds[:, 1:], axis=1) <= _SLOW_SLIP * self._rest
-        stops = np.repeat((slips & (self._mu[list(closed)] > 0.0))[:, np.newaxis], self._n, axis=1)
-        stops[:, 0] = np.abs(speeds[:, 0]) <= self._rest
-        return self._stopped(t, x, rows[stops.ravel()])
+    @property
+    def normal_speeds(self) -> Array:
+        return np.asarray(self.numbers.speeds[self.first])
 
-    def _without_slip(self, t: float, x: Array, closed: Sequence[int], ended: Sequence[int]) -> Array:
-        """The state, by the least change, in which closed contacts do not open, and some do not slip."""
-        parts = [self._rows(t, x, i)[: self._n if i in ended else 1] for i in closed]
-        return self._stopped(t, x, np.concatenate(parts))
+    @property
+    def slow(self) -> Array:
+        """Normal speeds that are rounding."""
+        return np.asarray(_STILL * self.scale[self.first])
 
-    def _stopped(self, t: float, x: Array, rows: Array) -> Array:
-        """The state with B u = 0 for some rows B, by the least change in the metric of the masses."""
-        free = np.linalg.solve(self._dyn.mass_matrix(t, x), rows.T)
-        u = x[self._dyn.names.speeds]
-        change = free @ np.linalg.lstsq(rows @ free, rows @ u, rcond=RANK)[0]
-        return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn.names.states]])
+    def slip(self, i: int) -> Array:
+        row = self.first[i]
+        return np.asarray(self.numbers.speeds[row + 1 : row + self.lengths[i]])
 
-    def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> _Leg:
-        """The first modes that satisfy the laws, most contacts closed and sticking first; ModelError without any."""
-        options: list[tuple[str, ...]] = [(OPEN,)] * len(self._names)
-        slips = dict(zip(closed, self._speeds(t, x, closed)[:, 1:], strict=True)) if closed else {}
-        slow = self._slow(x)
-        for i in closed:
-            if self._in_space:
-                ways: tuple[str, ...] = (STICK, SLIDE) if np.linalg.norm(slips[i]) <= slow else (SLIDE,)
-            else:
-                [slip] = slips[i]
-                ways = (STICK, FORTH, BACK) if abs(slip) <= slow else (FORTH,) if slip > 0.0 else (BACK,)
-            options[i] = choices.get(i, (*ways, OPEN))
-        for modes in _most_closed_first(options):
-            leg = _Leg(self, modes)
-            leg.begin(t, x)
-            if leg.holds(t, x, closed):
-                return leg
-        raise ModelError(
-            f"no modes of the contacts of {self._dyn.name!r} satisfy the laws at t = {t!r}, x = {x.tolist()!r}: with "
-            "so much friction rigid bodies may have no motion (Painlevé); use less mu, or compliant contacts, "
-            "kc.Contact"
+    @property
+    def slips(self) -> Array:
+        """The sizes of all slips."""
+        return np.array([np.linalg.norm(self.slip(i)) for i in range(len(self.contacts))])
+
+    def is_slow(self, i: int) -> bool:
+        """Test whether the slip of a contact is zero to rounding."""
+        row = self.first[i]
+        return bool(
+            np.linalg.norm(self.slip(i)) <= _STILL * np.linalg.norm(self.scale[row + 1 : row + self.lengths[i]])
         )
 
-    def _slow(self, x: Array) -> float:
-        """Speed below which a contact counts as at rest."""
-        return float(EQUAL * max(1.0, np.abs(x[self._dyn.names.speeds]).max(initial=0.0)))
+    # ------------------------------------------------------------------------------------------- changes
+    def begin(self) -> Array:
+        """The start, in its modes."""
+        t, x = self.problem.t0, self.problem.x0
+        self.at(t, x)
+        c = self.numbers
+        lowest = -(_TOUCHES * c.gap_terms + 10 * self._small)
+        for i, contact in enumerate(self.contacts):
+            if c.gaps[i] < lowest[i]:
+                raise ModelError(
+                    f"contact {contact.name!r} is {-c.gaps[i]:.3g} m below the ground at t = {t:g}: lift x0"
+                )
+        touching = [i for i, gap in enumerate(c.gaps) if gap <= _TOUCHES * c.gap_terms[i]]
+        return self._settled(t, x, touching, {}, ())
 
-    # ----------------------------------------------------------------------------------------- kinematics
+    def changed(self, k: int, t: float, x: Array) -> Array | None:
+        """The state after function k of the contacts became negative; None if that was dealt with."""
+        i, mode = k // 2, self.now[k // 2]
+        what = "gap" if mode == OPEN else "lift" if k % 2 == 0 else "grip" if mode == STICK else "slip"
+        self.at(t, x)
+        c = self.numbers
+        if self._last == t:
+            c.solve(c.start)
+            if c.laws()[i, k % 2] > 0.0 or (what == "gap" and self.normal_speeds[i] >= -self.slow[i]):
+                return None  # an earlier change at this time dealt with it
+            self._at_once += 1
+            if self._at_once > _MOST_AT_ONCE:
+                raise IntegrationError(
+                    f"the contacts of {self.owner.dyn.name!r} changed {self._at_once} times at t = {t!r}, at last "
+                    f"{self.contacts[i].name!r}, from {mode!r}"
+                )
+        else:
+            self._at_once = 0
+        near = [
+            j
+            for j, gap in enumerate(c.gaps)
+            if self.now[j] != OPEN or j == i or (gap <= _TOUCHES * c.gap_terms[j] and self.normal_speeds[j] < 0.0)
+        ]
+        slides = (SLIDE,) if self.lengths[i] == 3 else (FORTH, BACK)
+        choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
+        return self._settled(t, x, near, {} if choices is None else {i: choices}, (i,) if what == "slip" else ())
 
-    def _gaps(self, t: float, x: Array) -> Array:
-        grounds = zip(self._names, self._axes, self._origins, strict=True)
-        return np.array([axes[0] @ (position(self._dyn, name, t, x) - origin) for name, axes, origin in grounds])
+    def _settled(
+        self, t: float, x: Array, touching: Sequence[int], choices: Mapping[int, tuple[str, ...]], ended: Sequence[int]
+    ) -> Array:
+        """Modes from t on, of contacts that touch, after an impact if they approach; the state in them."""
+        hits = any(self.now[i] == OPEN and self.normal_speeds[i] < -self.slow[i] for i in touching)
+        if hits:
+            x = self.impacts.after(t, x, touching)
+            scale = self.impacts.scale
+            self.at(t, x)
+            self.scale = np.maximum(scale, self.scale)  # what is left of greater speeds is rounding
+            choices = {}
+        closed = [i for i in touching if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i]]
+        self.now, told = self._chosen(t, x, closed, choices, ended)
+        self._last, names = t, tuple(contact.name for contact in self.contacts)
+        if hits or not self.modes or told != tuple(self.modes[-1][1].values()):
+            self.modes.append((t, dict(zip(names, told, strict=True))))
+        if self.numbers.dependent and self.now != (OPEN,) * len(self.now):
+            free = tuple(name for name, mode in zip(names, self.now, strict=True) if mode != OPEN)
+            self.undetermined.append((t, free))
+        c = self.numbers
+        x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
+        self.at(t, x)
+        c.since, c.fastest[:] = t, 0.0
+        c.noise[:] = [_BEYOND * slip if begun else 0.0 for slip, begun in zip(self.slips, self.begins, strict=True)]
+        return x
 
-    def _rows(self, t: float, x: Array, i: int) -> Array:
-        """Rows n and t of a contact, (2 or 3, n_u)."""
-        return np.asarray(self._axes[i] @ jacobian(self._dyn, self._names[i], t, x))
+    def _chosen(
+        self, t: float, x: Array, closed: Sequence[int], choices: Mapping[int, tuple[str, ...]], ended: Sequence[int]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Modes that satisfy the laws, and their names for users."""
+        options: list[tuple[str, ...]] = [(OPEN,)] * len(self.contacts)
+        self.begins = begins = [False] * len(self.contacts)
+        for i in closed:
+            begins[i] = self.lengths[i] > 1 and (i in ended or self.is_slow(i) or self._sticks(i))
+            ways = self._ways(i, begins[i])
+            if i in choices and begins[i]:
+                ways = tuple(mode for mode in choices[i] if mode != OPEN)
+            options[i] = ways if choices.get(i) != (OPEN,) else ()
+            options[i] = (*options[i], OPEN)
+        c = self.numbers
+        choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins)
+        modes = choice.first()
+        if modes is None:
+            raise ModelError(
+                f"no modes of the contacts of {self.owner.dyn.name!r} satisfy the laws at t = {t!r}, "
+                f"x = {x.tolist()!r}: with so much friction rigid bodies may have no motion (Painlevé); use less mu, "
+                "or compliant contacts, kc.Contact"
+            )
+        if choice.may_be_several(self.mu):
+            modes = self._of_several(t, choice, modes)
+        return modes, choice.settled(modes)
 
-    def _speeds(self, t: float, x: Array, contacts: Sequence[int]) -> Array:
-        """Velocities (k, 2 or 3) of contacts, normal to the ground and along it."""
-        return np.array([self._axes[i] @ velocity(self._dyn, self._names[i], t, x) for i in contacts])
+    def _sticks(self, i: int) -> bool:
+        return self.now[i] == STICK
 
-    def _bias(self, t: float, x: Array, i: int) -> Array:
-        """Accelerations of a contact at u̇ = 0, normal to the ground and along it."""
-        return np.asarray(self._axes[i] @ acceleration(self._dyn, self._names[i], t, x, np.zeros(self._dyn.n_u)))
+    def _ways(self, i: int, begins: bool) -> tuple[str, ...]:
+        """Modes of a closed contact, by its slip."""
+        n = self.lengths[i]
+        if n == 1:
+            return (CLOSED,)
+        if np.isinf(self.contacts[i].mu):
+            return (STICK,)
+        if begins:
+            return (STICK, SLIDE) if n == 3 else (STICK, FORTH, BACK)
+        if n == 3:
+            return (SLIDE,)
+        return (FORTH,) if self.slip(i)[0] > 0.0 else (BACK,)
 
+    def _of_several(self, t: float, choice: Choice, first: tuple[str, ...]) -> tuple[str, ...]:
+        """The modes to take where several satisfy the laws, after a warning."""
+        c, known = self.numbers, list[tuple[tuple[str, ...], Array, bool]]()
+        for modes in choice.all():
+            motion = c.pushed() + c.free
+            small = 1e-7 * (np.abs(c.free) + np.abs(motion) + np.abs(motion - c.free)).max()
+            if not any(np.abs(motion - other).max() <= small for _, other, _ in known):
+                known.append((modes, motion, self._is_stable(modes)))
+        if len(known) > 1:
+            taken = next((modes for modes, _, stable in known if stable), first)
+            names = [contact.name for contact in self.contacts]
+            said = [", ".join(f"{n}: {m}" for n, m in zip(names, modes, strict=True)) for modes, _, _ in known]
+            warn(
+                f"several motions of {self.owner.dyn.name!r} satisfy the laws at t = {t!r} (Painlevé): "
+                f"{' | '.join(said)}; taken: {said[[modes for modes, _, _ in known].index(taken)]}"
+            )
+            first = taken
+        choice.solve(first)
+        return first
 
-class _Leg:
-    """A smooth motion, while contacts keep their modes."""
-
-    def __init__(self, owner: Modes, modes: Sequence[str]) -> None:
-        self._owner, self.modes = owner, modes
-        self._closed = [i for i, mode in enumerate(modes) if mode != OPEN]
-        self._ways: dict[int, Array] = {}  # directions of slips that begin in space
-        self.watched = [*self._watched()]
-
-    def begin(self, t: float, x: Array) -> None:
-        """Find the directions in which slips begin: the directions of their accelerations, from the friction before."""
-        owner, slow = self._owner, self._owner._slow(x)
-        begins = [i for i in self._closed if self.modes[i] == SLIDE and np.linalg.norm(self._slip(t, x, i)) <= slow]
-        if not begins:
-            return
-        stuck = _Leg(owner, [STICK if i in begins else mode for i, mode in enumerate(self.modes)])
-        held = stuck._solved(t, x)[1]
-        self._ways = {i: _unit(-held[i][1:], np.array([1.0, 0.0])) for i in begins}
-        for _ in range(_TURNS):
-            udot = self._solved(t, x)[0]
-            starts = {i: (owner._rows(t, x, i) @ udot + owner._bias(t, x, i))[1:] for i in begins}
-            moving = max(1.0, np.abs(udot).max(initial=0.0)) * EQUAL
-            ways = {
-                i: _unit(a, self._ways[i]) if np.linalg.norm(a) > moving else self._ways[i] for i, a in starts.items()
-            }
-            turned = max(np.abs(ways[i] - self._ways[i]).max() for i in begins)
-            self._ways = ways
-            if turned <= EQUAL:
-                return
-
-    def _slip(self, t: float, x: Array, i: int) -> Array:
-        return np.asarray(self._owner._speeds(t, x, [i])[0, 1:])
-
-    def _way(self, t: float, x: Array, i: int) -> Array:
-        """Unit vector of the slip of a contact, along the ground."""
-        if self.modes[i] in _SIGN:
-            return np.array([_SIGN[self.modes[i]]])
-        slip, known = self._slip(t, x, i), self._ways.get(i)
-        if known is not None and np.linalg.norm(slip) <= _SLIP_ENDS * self._owner._rest:
-            return known
-        return _unit(slip, np.zeros(2))
-
-    def _watched(self) -> Iterator[tuple[str, int]]:
-        for i, mode in enumerate(self.modes):
-            if mode == OPEN:
-                yield "gap", i
-                continue
-            yield "lift", i
-            if mode == STICK and np.isfinite(self._owner._mu[i]):
-                yield "grip", i
-            elif mode in _SLIDES:
-                yield "slip", i
-
-    def _solved(self, t: float, x: Array) -> tuple[Array, dict[int, Array]]:
-        """Accelerations u̇, and λ, then τ, of the closed contacts."""
-        owner, dyn = self._owner, self._owner._dyn
-        mass, force = dyn.mass_matrix(t, x), dyn.forcing(t, x)
-        rows, columns, bias = list[Array](), list[Array](), list[float]()
-        ways = {i: self._way(t, x, i) for i in self._closed if self.modes[i] in _SLIDES}
-        for i in self._closed:
-            (n, *along), (a_n, *a_t) = owner._rows(t, x, i), owner._bias(t, x, i)
-            rows.append(n)
-            bias.append(a_n)
-            columns.append(n - owner._mu[i] * (ways[i] @ np.array(along)) if i in ways else n)
-            if i not in ways:
-                rows += along
-                bias += a_t
-                columns += along
-        if not rows:
-            return np.asarray(np.linalg.solve(mass, force), dtype=np.float64), {}
-        A, C = np.array(rows), np.array(columns)
-        free: Array = np.linalg.solve(mass, np.column_stack([force, C.T])).astype(np.float64)
-        impulses = np.linalg.lstsq(A @ free[:, 1:], -(A @ free[:, 0] + bias), rcond=RANK)[0]
-        found: dict[int, Array] = {}
-        k = 0
-        for i in self._closed:
-            n = 1 if i in ways else owner._n
-            tangent = -owner._mu[i] * impulses[k] * ways[i] if i in ways else impulses[k + 1 : k + n]
-            found[i] = np.array([impulses[k], *tangent])
-            k += n
-        return np.asarray(free[:, 0] + free[:, 1:] @ impulses, dtype=np.float64), found
-
-    def holds(self, t: float, x: Array, touching: Sequence[int]) -> bool:
-        """Test whether the modes satisfy the laws of contact and friction."""
-        owner = self._owner
-        udot, forces = self._solved(t, x)
-        accelerations = {i: owner._rows(t, x, i) @ udot + owner._bias(t, x, i) for i in touching}
-        weak = EQUAL * max((np.abs(f).max() for f in forces.values()), default=0.0)
-        slow = EQUAL * max(1.0, np.abs(udot).max(initial=0.0))
-        if any(np.abs(accelerations[i][0]) > 1e3 * slow for i in self._closed):
-            return False  # contradictory rows
-        for i in touching:
-            mode, (a_n, *a_t) = self.modes[i], accelerations[i]
-            if mode == OPEN:
-                if a_n < -slow:
+    def _is_stable(self, modes: tuple[str, ...]) -> bool:
+        """Test whether a larger force of each sliding contact would separate it, as in compliant contacts."""
+        d, c = self.numbers.delassus, self.numbers
+        for i, mode in enumerate(modes):
+            if mode in SLIDES:
+                row = self.n_c + self.first[i]
+                way = np.array([SIGN[mode]]) if mode in SIGN else c.directions[i]
+                if d[row, row] <= self.contacts[i].mu * float(way @ d[row, row + 1 : row + self.lengths[i]]):
                     return False
-                continue
-            normal, *tangent = forces[i]
-            if normal < -weak or (mode == STICK and np.linalg.norm(tangent) > owner._mu[i] * max(normal, 0.0) + weak):
-                return False
-            begins = mode in _SLIDES and np.linalg.norm(self._slip(t, x, i)) <= slow
-            if begins and self._way(t, x, i) @ np.array(a_t) < -slow:
-                return False
         return True
-
-    def integrated(self, t: float, end: float, x: Array, rtol: float, atol: float, max_step: float) -> Any:
-        """SciPy's result until the first event."""
-        from scipy.integrate import solve_ivp
-
-        def slope(t: float, x: Array) -> Array:
-            dyn = self._owner._dyn
-            return np.concatenate([dyn.qdot(t, x), self._solved(t, x)[0], *([dyn.zdot(t, x)] if dyn.n_z else [])])
-
-        floor = np.minimum(self._owner._gaps(t, x), 0.0) - _CLOSED  # an opening gap is zero to rounding
-        events = [self._event(what, i, floor[i]) for what, i in self.watched]
-        first = min(_FIRST_STEP, end - t, max_step)  # an opening gap is open at the end of the step
-        options = {"method": "DOP853", "rtol": rtol, "atol": atol, "max_step": max_step, "first_step": first}
-        return solve_ivp(slope, (t, end), x, events=events, **options)
-
-    def _event(self, kind: str, i: int, floor: float) -> Callable[[float, Array], float]:
-        owner, mode = self._owner, self.modes[i]
-
-        def value(t: float, x: Array) -> float:
-            if kind == "gap":
-                return float(owner._gaps(t, x)[i] - floor)
-            if kind == "slip":
-                if mode == SLIDE:
-                    return float(np.linalg.norm(self._slip(t, x, i)) - _SLIP_ENDS * owner._rest)
-                return float(_SIGN[mode] * self._slip(t, x, i)[0])
-            normal, *tangent = self._solved(t, x)[1][i]
-            return float(normal if kind == "lift" else owner._mu[i] * normal - np.linalg.norm(tangent))
-
-        value.terminal, value.direction = True, -1.0  # type: ignore[attr-defined]
-        return value
 
 
 def _refuse(dyn: Any) -> None:
-    """Raise ModelError for constraints, and for loads or rates of states that depend on contact forces."""
-    if dyn.n_constraints:
-        raise ModelError(
-            f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
-            "such as with model.free(...)"
-        )
+    """Raise ModelError for loads or rates of states that depend on contact forces."""
     compliant = "use compliant contacts, kc.Contact, with simulate"
     if dyn.sizes["reactions"]:
         raise ModelError(
@@ -481,32 +459,3 @@ def _refuse(dyn: Any) -> None:
     missing = (dyn.kernels.why_not("hessian_products") or "") if dyn.n_z else ""
     if missing.startswith("rates of its states"):
         raise ModelError(f"{missing.partition(',')[0]}, which the forces of contacts change: {compliant}")
-
-
-def _most_closed_first(options: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    cost = {STICK: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
-    return sorted(product(*options), key=lambda modes: sum(cost[mode] for mode in modes))
-
-
-def _axes(normal: Any, along: Any) -> Array:
-    """Unit vectors out of the ground and along it, (2 or 3, 3); ValueError for other vectors."""
-    axes = np.vstack([np.asarray(normal, dtype=float), np.atleast_2d(np.asarray(along, dtype=float))])
-    if axes.shape not in ((2, 3), (3, 3)) or np.abs(axes @ axes.T - np.eye(len(axes))).max() > EQUAL:
-        raise ValueError(
-            "normal and along must be two unit vectors at right angles, such as (0, 1, 0), (1, 0, 0); in space along "
-            "holds two, such as ((1, 0, 0), (0, 0, 1))"
-        )
-    return axes
-
-
-def _unit(v: Array, otherwise: Array) -> Array:
-    """The unit vector along v; any unit vector if v is zero."""
-    size = np.linalg.norm(v)
-    return np.asarray(v / size) if size > 0.0 else otherwise
-
-
-def _number(name: str, value: Any) -> float:
-    number = float(value)
-    if not number >= 0.0:
-        raise ValueError(f"{name} is {value!r}; it must be a number, not negative")
-    return number

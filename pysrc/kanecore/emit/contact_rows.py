@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Code for the rows of rigid contacts: gaps, velocities, their partial velocities and biases, as outputs of a model.
+
+A contact holds a point P over a plane, which contains a point B and is fixed in the axes of a frame F with unit
+vectors n, t:
+
+    g = n·r,        v = [n, t]·(v_P − v_B − ω_F × r) = A u + v_t,        dv/dt = A u̇ + b,        r from B to P
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kanecore.derive.kinematics import Kinematics
+from kanecore.derive.position_origin import Whereabouts
+from kanecore.describe.description import FirstOrder, without_auxiliary, without_bodies
+from kanecore.emit.bytecode import FIRST, code
+from kanecore.emit.kernel_groups import Groups
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.expression_graph import Graph, Op
+from kanecore.graph.magnitudes import terms
+from kanecore.graph.vectors import Components, cross, dot, sub
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
+
+__all__ = ["contact_rows"]
+
+_OF_PLACES = 1e-13  # as in kc_contacts.c: of the terms of a gap, a smaller one is zero
+
+
+def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
+    """A model whose outputs are the numbers of contacts that kc_contacts.h calls ``values``.
+
+    Parameters
+    ----------
+    contacts : sequence
+        Objects with ``point``, ``axes`` (1 to 3, 3), and ``origin``, three numbers, or ``base``, a point, and
+        ``frame``, in whose axes ``axes`` are.
+    """
+    if dyn.libraries.describe is None:
+        raise ModelError(f"{dyn.name!r} was compiled elsewhere, and its description is not here: use kc.compile(model)")
+    d = dyn.libraries.describe()
+    freed, d = d, without_auxiliary(d)
+    k = Kinematics(d)
+    places, g = Whereabouts(freed, k), d.graph
+    points = dict(zip(dyn.points, d.shown_points, strict=True))
+    frames = dict(zip(dyn.frames, d.shown_frames, strict=True))
+    gaps, speeds = list[int](), list[int]()
+    for each in contacts:
+        p, f = points[each.point], frames[each.frame] if each.frame else 0
+        velocity = k.resolve(k.velocity[p], k.home[p], f)
+        if each.base:
+            b = points[each.base]
+            r = k.resolve(sub(g, places.position(p), places.position(b)), 0, f)
+            velocity = sub(g, velocity, k.resolve(k.velocity[b], k.home[b], f))
+            velocity = sub(g, velocity, cross(g, k.omega[f], r))
+        else:
+            r = sub(g, places.position(p), _constants(g, each.origin))
+        axes = [_constants(g, axis) for axis in each.axes]
+        gaps.append(dot(g, axes[0], r))
+        speeds += [dot(g, axis, velocity) for axis in axes]
+    partials = [accumulate(g, [(v, g.one)], d.speeds) for v in speeds]
+    values = [*gaps, *(terms(g, gap, _OF_PLACES) for gap in gaps)]
+    values += [*speeds, *(_size(g, v, row, d.speeds) for v, row in zip(speeds, partials, strict=True))]
+    values += [*(k.rate.of(v) for v in speeds), *(entry for row in partials for entry in row)]
+    still = [0] * len(d.speeds)
+    bare = replace(
+        without_bodies(d),
+        first_order=FirstOrder(tuple(still), 0, 0, 0, 0, ()),
+        rates=(0,) * len(d.rates),
+        state_rates=(0,) * len(d.state_rates),
+        outputs=tuple((f"row {i}", node) for i, node in enumerate(values)),
+        constraints=(),
+        n_q_dependent=0,
+        n_u_dependent=0,
+        auxiliary=(),
+        tendons=(),
+        contacts=(),
+        lagrangian=None,
+        functions=(),
+        loads_of_reactions=(),
+        frictions=(),
+        ranges=(),
+    )
+    return dyn.another({"core": code(Groups(bare, first=FIRST).library("core"))})
+
+
+def _size(g: Graph, v: int, row: Sequence[int], u: Sequence[int]) -> int:
+    """Sum of the sizes of the terms of a velocity v = Σ A_r u_r + v_t."""
+    products = [g.mul(a, speed) for a, speed in zip(row, u, strict=True)]
+    remainder = v
+    for product in products:
+        remainder = g.sub(remainder, product)
+    total = g.call(Op.ABS, remainder)
+    for product in products:
+        total = g.add(total, g.call(Op.ABS, product))
+    return total
+
+
+def _constants(g: Graph, vector: Sequence[float]) -> Components:
+    x, y, z = (g.constant(float(number)) for number in vector)
+    return x, y, z

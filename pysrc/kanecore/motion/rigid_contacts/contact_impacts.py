@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Impacts of rigid contacts: all that touch take part at once, with friction; slow ones come to rest.
+
+With v⁺ = v⁻ + D Λ of all rows, and ξ_n = v_n⁺ + e v_n⁻, ξ_t = v_t⁺, the impulses satisfy the laws of `mode_choice`
+(Moreau; Glocker & Pfeiffer 1996, chapter 8).  Newton's e and friction together may increase the energy (Kane 1984):
+then the impulses are those of e = 0, and of the part of the others that the energy allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError
+from kanecore.motion.rigid_contacts.mode_choice import BACK, CLOSED, FORTH, OPEN, SLIDE, STICK, Choice
+
+__all__ = ["Impacts"]
+
+Array = npt.NDArray[np.float64]
+
+_RESTS = 1e-6  # of the fastest approach of a contact
+_LOW = 1e-10  # of the terms of a gap: bounces are not lower
+_SLOW_SLIP = 10.0  # of the approach speed that counts as rest: with friction, a slower slip ends together with it
+
+
+class Impacts:
+    """The impacts of a run.
+
+    Parameters
+    ----------
+    course : Course
+        The run that has them, from `contact_runs`.
+
+    Attributes
+    ----------
+    found : list of (float, ndarray, ndarray)
+        Times, states before and after.
+    scale : ndarray, (n_rows,)
+        Sizes of the terms of the speeds of rows in the last impact.
+    """
+
+    def __init__(self, course: Any) -> None:
+        self._course = course
+        self._fastest = np.zeros(len(course.contacts))
+        self.scale = np.zeros(0)
+        self.found: list[tuple[float, Array, Array]] = []
+
+    def rest(self, i: int) -> float:
+        """The approach speed of a contact, evaluated at a state, at which it comes to rest."""
+        given, c = self._course.owner.rest, self._course.numbers
+        if given is not None:
+            return float(given)
+        row = self._course.n_c + self._course.first[i]
+        low = np.sqrt(2.0 * _LOW * c.gap_terms[i] * max(-c.start[row], 0.0))
+        return float(max(_RESTS * self._fastest[i], low))
+
+    def after(self, t: float, x: Array, touching: Sequence[int]) -> Array:
+        """The state after an impact of contacts that touch, evaluated at x."""
+        course = self._course
+        v = course.normal_speeds
+        for i in touching:
+            self._fastest[i] = max(self._fastest[i], -v[i])
+        slow = all(abs(v[i]) <= self.rest(i) for i in touching)
+        u = x[course.problem.dyn.names.speeds] + (self._stop(touching) if slow else self._rebound(t, x, touching))
+        self.scale = course.numbers.speed_terms + course.numbers.sizes[course.n_c :]
+        after = x.copy()
+        after[course.problem.dyn.names.speeds] = u
+        self.found.append((t, x.copy(), after))
+        return after
+
+    def _stop(self, touching: Sequence[int]) -> Array:
+        """Change of the speeds by which contacts come to rest, the least one; fast slips go on."""
+        course, c = self._course, self._course.numbers
+        c.mode[:] = 0
+        for i in touching:
+            sticks = course.mu[i] > 0.0 and np.linalg.norm(course.slip(i)) <= _SLOW_SLIP * self.rest(i)
+            c.mode[i] = 1 if sticks or course.lengths[i] == 1 else 2
+        c.held(np.concatenate([np.zeros(course.n_c), c.speeds]))
+        return np.asarray(c.pushed())
+
+    def _rebound(self, t: float, x: Array, touching: Sequence[int]) -> Array:
+        """Change of the speeds by an impact with restitution and friction."""
+        course, c = self._course, self._course.numbers
+        speeds = np.concatenate([np.zeros(course.n_c), c.speeds])
+        bounces = speeds.copy()
+        for i in touching:
+            row = course.n_c + course.first[i]
+            bounces[row] *= 1.0 + (course.contacts[i].e if speeds[row] < -self.rest(i) else 0.0)
+        forces = self._forces(t, x, touching, bounces)
+        gained = self._work(forces, speeds)
+        if gained > 0.0:
+            plastic = self._forces(t, x, touching, speeds)
+            forces = plastic + _share(lambda part: self._work(plastic + part * (forces - plastic), speeds)) * (
+                forces - plastic
+            )
+        c.force[:] = forces
+        return np.asarray(c.pushed())
+
+    def _work(self, forces: Array, speeds: Array) -> float:
+        """Work of the impulses on the bodies, relative to its terms; 0 if it is rounding."""
+        after = speeds + self._course.numbers.delassus @ forces
+        terms = 0.5 * forces * (speeds + after)
+        work = float(terms.sum())
+        return work if work > 1e-12 * float(np.abs(forces * speeds).sum()) else min(work, 0.0)
+
+    def _forces(self, t: float, x: Array, touching: Sequence[int], start: Array) -> Array:
+        course, c = self._course, self._course.numbers
+        options: list[tuple[str, ...]] = [(OPEN,)] * len(course.contacts)
+        for i in touching:
+            n = course.lengths[i]
+            ways = (CLOSED,) if n == 1 else (STICK, SLIDE) if n == 3 else (STICK, FORTH, BACK)
+            options[i] = (*((STICK,) if n > 1 and np.isinf(course.contacts[i].mu) else ways), OPEN)
+        terms = np.concatenate([np.zeros(course.n_c), c.speed_terms])
+        choice = Choice(c, course.lengths, start, terms, options, [n > 1 for n in course.lengths])
+        if choice.first() is None:
+            raise ModelError(
+                f"no impulses of the contacts of {course.owner.dyn.name!r} satisfy the laws at t = {t!r}, "
+                f"x = {x.tolist()!r}"
+            )
+        return np.array(c.force)
+
+
+def _share(work: Any) -> float:
+    """The largest part, 0 to 1, at which a convex function that is not positive at 0 is not positive."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if work(middle) <= 0.0 else (low, middle)
+    return low

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Laws of rigid contacts, as users write them: points, planes, friction, restitution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import unknown_name
+from kanecore.run.call_arguments import real_array
+from kanecore.tolerances import EQUAL
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
+
+__all__ = ["Contact", "read_contacts"]
+
+Array = npt.NDArray[np.float64]
+
+_LAWS = ("mu", "mu_static", "e", "origin", "normal", "along", "frame")
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A point over a plane.
+
+    Attributes
+    ----------
+    name, point : str
+    axes : ndarray, (2 or 3, 3)
+        Unit vectors out of the plane and along it, in axes of the frame.
+    origin : ndarray, (3,)
+        A point of a plane at rest, in inertial axes.
+    base, frame : str or None
+        A point of the model on the plane, and the frame in which the plane is fixed.
+    mu, mu_static, e : float
+    """
+
+    name: str
+    point: str
+    axes: Array
+    origin: Array
+    base: str | None
+    frame: str | None
+    mu: float
+    mu_static: float
+    e: float
+
+
+def read_contacts(dyn: Evaluator, contacts: Any, common: Mapping[str, Any]) -> list[Contact]:
+    """The contacts of `Modes`; ``common`` has the laws of contacts that have no own ones."""
+    named = {contacts: {}} if isinstance(contacts, str) else contacts
+    named = named if isinstance(named, Mapping) else {name: {} for name in named}
+    found = [_contact(dyn, name, law, common) for name, law in named.items()]
+    if len({len(contact.axes) for contact in found}) > 1:
+        raise ValueError("along is one direction for all contacts, in a plane motion, or two for all, in space")
+    return found
+
+
+def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> Contact:
+    if not isinstance(law, Mapping):
+        raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
+    for key in law:
+        if key not in (*_LAWS, "point"):
+            raise unknown_name(f"law of contact {name!r} is called", key, (*_LAWS, "point"))
+    laws = {**common, **law}
+    point, origin, frame = str(law.get("point", name)), laws["origin"], laws.get("frame")
+    base = origin if isinstance(origin, str) else None
+    for each in (point, base):
+        if each is not None and each not in dyn.points:
+            raise unknown_name("point", each, dyn.points)
+    if frame is not None and frame not in dyn.frames:
+        raise unknown_name("frame", frame, dyn.frames)
+    if frame is not None and base is None:
+        raise ValueError(
+            f"contact {name!r} is with a plane of frame {frame!r}: origin must be a point of the model on it"
+        )
+    mu = _number(f"mu of {name}", laws["mu"])
+    return Contact(
+        name,
+        point,
+        _axes(laws["normal"], laws["along"]),
+        np.zeros(3) if base else real_array("origin", origin, (3,), meaning="a point of the ground"),
+        base,
+        frame,
+        mu,
+        _number(f"mu_static of {name}", laws.get("mu_static", mu)),
+        _number(f"e of {name}", laws["e"]),
+    )
+
+
+def _axes(normal: Any, along: Any) -> Array:
+    """Unit vectors out of the ground and along it, (2 or 3, 3); ValueError for other vectors."""
+    axes = np.vstack([np.asarray(normal, dtype=float), np.atleast_2d(np.asarray(along, dtype=float))])
+    if axes.shape not in ((2, 3), (3, 3)) or np.abs(axes @ axes.T - np.eye(len(axes))).max() > EQUAL:
+        raise ValueError(
+            "normal and along must be two unit vectors at right angles, such as (0, 1, 0), (1, 0, 0); in space along "
+            "holds two, such as ((1, 0, 0), (0, 0, 1))"
+        )
+    return axes
+
+
+def _number(name: str, value: Any) -> float:
+    number = float(value)
+    if not number >= 0.0:
+        raise ValueError(f"{name} is {value!r}; it must be a number, not negative")
+    return number

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modes of contacts that are found at the right times, in any unit, and satisfy the laws; closed forms."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from mechanisms import compiled, ground, mass_point, rates
+from numpy.testing import assert_allclose
+
+import kanecore as kc
+
+G = 9.81
+TIME = me.dynamicsymbols._t
+
+
+def particle(along: Any, up: Any, mass: float = 2.0) -> kc.CompiledModel:
+    """A particle over the ground, with two forces."""
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    return compiled(mass_point(dict(zip(q, u, strict=True)), mass, [along, up]))
+
+
+def body(*corners: tuple[float, float], mass: float = 1.0, inertia: float = 1.0, weight: float = G) -> kc.CompiledModel:
+    """A body in a plane, with points in its axes: "c0", "c1", ..."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
+    A = N.orientnew("A", "Axis", [q[2], N.z])
+    A.set_ang_vel(N, u[2] * N.z)
+    C = O.locatenew("C", q[0] * N.x + q[1] * N.y)
+    C.set_vel(N, u[0] * N.x + u[1] * N.y)
+    points = [C.locatenew(f"c{i}", a * A.x + b * A.y) for i, (a, b) in enumerate(corners)]
+    whole = me.RigidBody("body", C, A, mass, (me.inertia(A, 0, 0, inertia), C))
+    loads = [(C, -weight * N.y)]
+    return compiled(kc.Model(N, q, u, rates(q, u), bodies=[whole], forcelist=loads, points=points, name="body"))
+
+
+# ------------------------------------------------------------------------------------------------ resting, then not
+def slides_first(mu: float, push: float, rate: float) -> float:
+    """Time at which push μ m g sin(rate t) exceeds the friction."""
+    return math.asin(1.0 / push) / rate
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "dopri5"},
+        {"method": "rk4", "dt": 0.01},
+        {"method": "rosenbrock", "rtol": 1e-6},
+        {"max_step": 0.05},
+    ],
+)
+def test_a_block_that_rests_slips_when_its_force_grows(options: dict[str, Any]) -> None:
+    """By a force that grows while all is at rest, so that steps are long; its way is that of Den Hartog's block."""
+    f = me.dynamicsymbols("f")
+    dyn, mu, push, rate = particle(f, -2 * G), 0.3, 1.5, 5.0
+
+    def force(t: float) -> float:
+        return push * mu * 2 * G * math.sin(rate * t)
+
+    run = kc.Modes(dyn, "P", mu=mu).simulate((0.0, 10.0), np.zeros(4), inputs={"f": force}, **options)
+    assert_allclose(run.modes[1][0], slides_first(mu, push, rate), rtol=1e-10)
+    assert_allclose(run.x[-1, 0], 0.0123335, atol=2e-7)
+    assert len(run.modes) == 32
+    words = [modes["P"] for _, modes in run.modes]
+    assert words[:5] == ["stick", "slide +", "stick", "slide -", "stick"] or words[:4] == ["stick", "slide +"] * 2
+
+
+def test_inputs_by_signals_and_at_chosen_times() -> None:
+    """Signals jump: friction holds 2 N, not 8 N, and the block comes to rest in between."""
+    dyn, mu = particle(me.dynamicsymbols("f"), -2 * G), 0.2
+    steps = kc.Signal([0.0, 1.0, 2.0, 4.0], [2.0, 8.0, 0.0, 0.0])
+    run = kc.Modes(dyn, "P", mu=mu).simulate((0.0, 4.0), np.zeros(4), inputs=steps, t_eval=[1.0, 2.0, 4.0])
+    fast = (8.0 - mu * 2 * G) / 2
+    assert [modes["P"] for _, modes in run.modes] == ["stick", "slide +", "stick"]
+    assert_allclose([t for t, _ in run.modes], [0.0, 1.0, 2.0 + fast / (mu * G)], rtol=1e-9)
+    assert_allclose(run.x[:, 2], [0.0, fast, 0.0], atol=1e-9)
+    assert_allclose(run.x[-1, 0], fast / 2 + fast**2 / (2 * mu * G), rtol=1e-9)
+    assert_allclose(run.r[:, 0], [8.0, 0.0, 0.0])
+
+
+def test_samples_of_a_controller() -> None:
+    """A force that is held for a tenth of a second is that of the last sample when modes change."""
+    dyn = particle(me.dynamicsymbols("f"), -2 * G)
+    asked: list[float] = []
+
+    def control(t: float, x: Any) -> list[float]:
+        asked.append(t)
+        return [30.0 * (0.5 - x[0])]
+
+    run = kc.Modes(dyn, "P", mu=0.3).simulate((0.0, 1.0), np.zeros(4), inputs=control, sample_time=0.1)
+    assert_allclose(asked, 0.1 * np.arange(10), atol=1e-12)
+    assert run.modes[0][1] == {"P": "slide +"}
+    assert_allclose(run(0.1)[2], 0.1 * (15.0 / 2 - 0.3 * G), rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [3.0, 7.0, 29.0, 31.0])
+def test_a_block_lifts_each_time(rate: float) -> None:
+    dyn = particle(0, 2 * G * (1.3 * sm.sin(rate * TIME) ** 2 - 1))
+    run = kc.Modes(dyn, "P", mu=0.3).simulate((0.0, 10.0), np.zeros(4))
+    lifts = [t for t, modes in run.modes if modes["P"] == "open"]
+    first = math.asin(math.sqrt(1 / 1.3)) / rate
+    assert_allclose(lifts[0], first, rtol=1e-12)
+    assert len(lifts) in (int(10.0 * rate / np.pi), int(10.0 * rate / np.pi) + 1)
+    assert run.x[:, 1].min() > -1e-13
+
+
+@pytest.mark.parametrize("start", [(0.3, 0.0, 9.0, 1.0), (0.1, 1.0, -14.0, 2.0), (1.0, -0.5, 20.0, 1.2)])
+def test_a_spinning_stick_falls_on_its_ends(start: tuple[float, ...]) -> None:
+    """The first impact is the first zero of y − |sin θ|/2 of the free flight; no end is ever below the ground."""
+    tilt, up, rate, height = start
+    dyn = body((0.5, 0.0), (-0.5, 0.0), inertia=1 / 12)
+    run = kc.Modes(dyn, ["c0", "c1"], mu=0.3, e=0.5).simulate((0.0, 1.5), [0.0, height, tilt, 0.0, up, rate])
+    t = np.linspace(0.0, 1.5, 3_000_001)
+    gap = height + up * t - G * t**2 / 2 - np.abs(np.sin(tilt + rate * t)) / 2
+    assert_allclose(run.impacts[0][0], t[np.argmax(gap < 0.0)], atol=1e-6)
+    assert (run.x[:, 1] - np.abs(np.sin(run.x[:, 2])) / 2).min() > -1e-12
+    energies = [dyn.kinetic_energy(0.0, x) for _, *both in run.impacts for x in both]
+    assert all(after <= before * (1 + 1e-12) for before, after in zip(energies[::2], energies[1::2], strict=True))
+
+
+# --------------------------------------------------------------------------------------------------------- units
+@pytest.mark.parametrize(("length", "time"), [(1.0, 1.0), (1.0, 1e6), (1e-3, 1e3), (1e9, 1.0), (1e-6, 1e-3)])
+def test_a_ball_bounces_alike_in_all_units(length: float, time: float) -> None:
+    """At 1.5 mm/s; it rests after v₀ (2/g) Σ eᵏ."""
+    g, v, e = G * length / time**2, 0.0015 * length / time, 0.5
+    dyn = particle(0, -2.0 * g)
+    run = kc.Modes(dyn, "P", e=e).simulate((0.0, 0.002 * time), [0.0, 0.0, 0.0, -v], atol=1e-14 * length)
+    whole = 2 * v / g * e / (1 - e)
+    assert_allclose(run.modes[-1][0], whole, rtol=2e-6)
+    times = [t for t, _, _ in run.impacts[:6]]
+    assert_allclose(times, [2 * v / g * e * (1 - e**k) / (1 - e) for k in range(6)], rtol=1e-9)
+    assert [modes["P"] for _, modes in run.modes] == [*["open"] * (len(run.modes) - 1), "stick"]
+
+
+@pytest.mark.parametrize(
+    ("length", "mass", "press"), [(1.0, 1.0, 0.0), (1e9, 1.0, 0.0), (1.0, 1e-6, 13e3), (1e-4, 1e6, 0)]
+)
+def test_a_block_rests_on_two_corners_in_all_units(length: float, mass: float, press: float) -> None:
+    corners = [(side * 0.5 * length, -0.3 * length) for side in (1, -1)]
+    dyn = body(*corners, mass=mass, inertia=mass * length**2 / 12, weight=mass * G * length + press)
+    run = kc.Modes(dyn, ["c0", "c1"], mu=0.5).simulate((0.0, 1.0), [0.0, 0.3 * length, 0.0, 0.0, 0.0, 0.0])
+    assert [modes for _, modes in run.modes] == [{"c0": "stick", "c1": "stick"}]
+    assert_allclose(run.x[-1], run.x[0], atol=1e-12 * length)
+    assert [t for t, _ in run.undetermined] == [0.0]  # how both corners share the friction
+
+
+# ---------------------------------------------------------------------------------------------- degenerate states
+@pytest.mark.parametrize("e", [0.0, 0.5, 0.8])
+def test_a_smooth_ball_comes_to_rest(e: float) -> None:
+    run = kc.Modes(particle(0, -2 * G), "P", e=e).simulate((0.0, 8.0), [0.0, 1.0, 0.0, 0.0])
+    assert run.modes[-1][1] == {"P": "stick"}
+    assert_allclose(run.modes[-1][0], math.sqrt(2 / G) * (1 + e) / (1 - e), rtol=2e-6)
+    assert_allclose(run.x[-1], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("tilt", [1.1, 1.3, 1.4])
+@pytest.mark.parametrize("mu", [0.15, 0.2, 0.3])
+def test_a_ladder_stands_or_slips(tilt: float, mu: float) -> None:
+    """It stands where tan θ > (1 − μ²)/2μ, with more friction than it needs."""
+    half = 1.5
+    dyn = body((half, 0.0), (-half, 0.0), mass=7.0, inertia=7 * (2 * half) ** 2 / 12, weight=7 * G)
+    wall = {"normal": (1, 0, 0), "along": (0, 1, 0), "origin": (0.2, 0, 0)}
+    start = [0.2 + half * math.cos(tilt), half * math.sin(tilt), -tilt, 0.0, 0.0, 0.0]
+    run = kc.Modes(dyn, {"c0": {}, "c1": wall}, mu=mu).simulate((0.0, 0.4), start)
+    if math.tan(tilt) > (1 - mu**2) / (2 * mu):
+        assert [modes for _, modes in run.modes] == [{"c0": "stick", "c1": "stick"}]
+        assert_allclose(run.x[-1], start, atol=1e-12)
+    else:
+        assert run.modes[0] == (0.0, {"c0": "slide +", "c1": "slide -"})
+
+
+def test_a_force_of_zero_that_turns_to_a_pull() -> None:
+    """Without weight the particle touches the ground, and leaves it at once when it is pulled."""
+    run = kc.Modes(particle(0, 3 * TIME), "P", mu=0.3).simulate((0.0, 1.0), np.zeros(4))
+    assert run.modes[-1][1] == {"P": "open"}
+    assert run.modes[-1][0] < 1e-9
+    assert_allclose(run.x[-1, [1, 3]], [1 / 4, 3 / 4], rtol=1e-8)
+    pushed = kc.Modes(particle(0, -3 * TIME), "P", mu=0.3).simulate((0.0, 1.0), np.zeros(4))
+    assert_allclose(pushed.x, 0.0, atol=1e-15)
+
+
+def test_infinite_friction_holds_what_slides() -> None:
+    run = kc.Modes(particle(0, -2 * G), "P", mu=math.inf).simulate((0.0, 1.0), [0.0, 0.0, 3.0, 0.0])
+    assert run.modes == [(0.0, {"P": "stick"})]
+    assert_allclose(run.x[-1], 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize("mu", [1.4, 2.2])
+def test_the_branches_of_painleves_rod_are_named(mu: float) -> None:
+    """1 + 3 cos θ (cos θ − μ sin θ) < 0 where it slides to the left and turns: both motions have λ ≥ 0, a ≥ 0."""
+    dyn, tilt, rate = body((-0.5, 0.0), inertia=1 / 12), 1.1, 8.0
+    c, s = math.cos(tilt), math.sin(tilt)
+    start = [0.5 * c, 0.5 * s, tilt, -2.0 - 0.5 * s * rate, 0.5 * c * rate, rate]
+    assert 1 + 3 * c * (c - mu * s) < 0.0 < s * rate**2 / 2 - G
+    with pytest.warns(
+        kc.KanecoreWarning, match=r"several motions .*\(Painlevé\): c0: slide - \| c0: open; taken: c0: open"
+    ):
+        run = kc.Modes(dyn, "c0", mu=mu).simulate((0.0, 1e-3), start)
+    assert run.modes[0][1] == {"c0": "open"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        forth = [0.5 * c, 0.5 * s, tilt, 2.0 - 0.5 * s * rate, 0.5 * c * rate, rate]
+        kc.Modes(dyn, "c0", mu=mu).simulate((0.0, 1e-3), forth)
+
+
+# ------------------------------------------------------------------------------------------ grounds and two bodies
+def test_a_block_on_a_belt_sticks_and_slips() -> None:
+    """It slips when the spring pulls as hard as friction at rest, and swings about μ_k m g/k until it has v again."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
+    P.set_vel(N, u[0] * N.x + u[1] * N.y)
+    m, k, speed, mu, mu_static = 2.0, 50.0, 0.2, 0.3, 0.5
+    belt = O.locatenew("belt", speed * TIME * N.x)
+    belt.set_vel(N, speed * N.x)
+    loads = [(P, -m * G * N.y - k * q[0] * N.x)]
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, m)], forcelist=loads, points=[P, belt]))
+    contact = {"P": {"origin": "belt", "mu": mu, "mu_static": mu_static}}
+    run = kc.Modes(dyn, contact).simulate((0.0, 8.0), [0.0, 0.0, speed, 0.0])
+    slips = [t for t, modes in run.modes if modes["P"] == "slide -"]
+    rate, away = math.sqrt(k / m), (mu_static - mu) * m * G / k
+    angle = math.atan2(speed, away * rate)
+    slip, stick = (np.pi + 2 * angle) / rate, 2 * away / speed
+    assert_allclose(slips[0], mu_static * m * G / k / speed, rtol=1e-9)
+    assert_allclose(np.diff(slips), slip + stick, rtol=1e-8)
+
+
+def test_a_block_slides_down_a_wedge_that_slides() -> None:
+    """Smooth both: the wedge has −m g sin α cos α/(M + m sin²α)."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("X x y"), me.dynamicsymbols("U u v")
+    tilt, M, m = 0.5, 3.0, 1.0
+    W = O.locatenew("W", q[0] * N.x)
+    W.set_vel(N, u[0] * N.x)
+    A = N.orientnew("A", "Axis", [-tilt, N.z])
+    A.set_ang_vel(N, 0 * N.z)
+    P = O.locatenew("P", q[1] * N.x + q[2] * N.y)
+    P.set_vel(N, u[1] * N.x + u[2] * N.y)
+    bodies = [me.Particle("wedge", W, M), me.Particle("block", P, m)]
+    loads = [(W, -M * G * N.y), (P, -m * G * N.y)]
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads, points=[W, P], frames=[A]))
+    run = kc.Modes(dyn, {"P": {"origin": "W", "frame": "A"}}).simulate((0.0, 1.0), np.zeros(6))
+    s, c = math.sin(tilt), math.cos(tilt)
+    assert run.modes == [(0.0, {"P": "slide +"})]
+    assert_allclose(run.x[-1, 3], -m * G * s * c / (M + m * s * s), rtol=1e-9)
+    held = kc.Modes(dyn, {"P": {"origin": "W", "frame": "A", "mu": 0.6}}).simulate((0.0, 1.0), np.zeros(6))
+    assert held.modes == [(0.0, {"P": "stick"})]
+    assert_allclose(held.x[-1], 0.0, atol=1e-12)
+
+
+def test_a_block_is_thrown_by_a_shaking_table() -> None:
+    """It leaves when the table falls with g."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
+    P.set_vel(N, u[0] * N.x + u[1] * N.y)
+    away, rate = 0.01, 40.0
+    table = O.locatenew("table", away * sm.sin(rate * TIME) * N.y)
+    table.set_vel(N, away * rate * sm.cos(rate * TIME) * N.y)
+    loads = [(P, -2.0 * G * N.y)]
+    dyn = compiled(
+        kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, 2.0)], forcelist=loads, points=[P, table])
+    )
+    run = kc.Modes(dyn, {"P": {"origin": "table", "mu": 0.3}}).simulate((0.0, 1.0), [0.0, 0.0, 0.0, away * rate])
+    assert [modes["P"] for _, modes in run.modes[:2]] == ["stick", "open"]
+    assert_allclose(run.modes[1][0], math.asin(G / (away * rate**2)) / rate, rtol=1e-10)
+    assert (run.x[:, 1] - away * np.sin(rate * run.t)).min() > -1e-13
+
+
+def test_a_dumbbell_tips_over_beside_its_rod() -> None:
+    """Two masses that a rod holds, a constraint: the lower end sticks until μ N is reached; then both lie."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x1 y1 x2 y2"), me.dynamicsymbols("u1 v1 u2 v2")
+    ends = [O.locatenew(name, q[i] * N.x + q[i + 1] * N.y) for name, i in (("a", 0), ("b", 2))]
+    for i, end in enumerate(ends):
+        end.set_vel(N, u[2 * i] * N.x + u[2 * i + 1] * N.y)
+    rod = ends[1].pos_from(ends[0])
+    bodies, loads = [me.Particle(end.name, end, 1.0) for end in ends], [(end, -G * N.y) for end in ends]
+    model = kc.Model(
+        *(N, q, u, rates(q, u)),
+        configuration_constraints={"rod": rod.dot(rod) - 1},
+        bodies=bodies,
+        forcelist=loads,
+        points=ends,
+    )
+    run = kc.Modes(compiled(model), ["a", "b"], mu=0.4).simulate(
+        (0.0, 2.0), [0, 0, math.cos(0.9), math.sin(0.9), *[0] * 4]
+    )
+    words = [tuple(modes.values()) for _, modes in run.modes]
+    assert words == [("stick", "open"), ("slide +", "open"), ("stick", "stick")]
+    assert run.constraint_drift < 1e-9
+    assert run.x[:, [1, 3]].min() > -1e-12
+    slope = np.arcsin(run(run.modes[1][0])[3])
+    # at rest θ̇² = 2 g (sin θ₀ − sin θ): |T| = μ N of the mass at the foot and the pendulum's force
+    force = 2 * G * (np.sin(0.9) - np.sin(slope)) - G * np.sin(slope)
+    assert_allclose(abs(force * np.cos(slope)), 0.4 * (G - force * np.sin(slope)), rtol=1e-8)
