@@ -51,7 +51,7 @@ class Phase:
     """
 
     def __init__(self, dyn: Evaluator, duration: Any, *, reset: Mapping[Any, Any] | None = None, **arguments: Any):
-        defaults = optimize_one.__kwdefaults__
+        defaults = optimize_one.__kwdefaults__ or {}
         for name in arguments:
             if name not in defaults or name in _OF_ALL:
                 where = "kc.optimize has it, for all phases" if name in _OF_ALL else "dyn.optimize has none either"
