@@ -276,6 +276,8 @@ def _file(*suffixes: str) -> Callable[[str], Path]:
             wrong = "does not end in" if len(suffixes) == 1 else "ends in none of"
             raise argparse.ArgumentTypeError(f"{name!r} {wrong} {', '.join(suffixes)}, which gives the format")
         try:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()  # since Python 3.14 is_dir() raises no errors
             if not path.parent.is_dir():
                 raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}: make it first")
             if path.is_dir():
