@@ -98,6 +98,12 @@ class BuildNative(build_ext):
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
+        program = self.compiler.compiler_so[0]
+        if shutil.which(program) is None:
+            raise PlatformError(
+                f"the C compiler {program} is not installed. On Debian and Ubuntu: apt install gcc python3-dev. Without "
+                "root rights: pip install ziglang, and install kanecore by CC='python -m ziglang cc' pip install ..."
+            )
         takes = f" and {len(prebuilt())} models, half a minute" if prebuilt() else ", ten seconds"
         tell(f"kanecore: compiling the extension{takes}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
