@@ -95,15 +95,10 @@ class BuildNative(build_ext):
     def build_extensions(self) -> None:
         """The modules of the extension, and models of the gallery, side by side."""
         if self.compiler.compiler_type == "msvc":
-            raise PlatformError(
-                "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
-            )
-        program = self.compiler.compiler_so[0]
-        if shutil.which(program) is None:
-            raise PlatformError(
-                f"the C compiler {program} is not installed. On Debian and Ubuntu: apt install gcc python3-dev. Without "
-                "root rights: pip install ziglang, and install kanecore by CC='python -m ziglang cc' pip install ..."
-            )
+            raise PlatformError("kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)")
+        if shutil.which(program := self.compiler.compiler_so[0]) is None:
+            advice = "apt install gcc python3-dev; or pip install ziglang, and CC='python -m ziglang cc' pip install ..."
+            raise PlatformError(f"the C compiler {program} is not installed: {advice}")
         takes = f" and {len(prebuilt())} models, half a minute" if prebuilt() else ", ten seconds"
         tell(f"kanecore: compiling the extension{takes}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
