@@ -95,9 +95,9 @@ class BuildNative(build_ext):
     def build_extensions(self) -> None:
         """The modules of the extension, and models of the gallery, side by side."""
         if self.compiler.compiler_type == "msvc":
-            raise PlatformError(
-                "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
-            )
+            raise PlatformError("kanecore is C99 for gcc or clang; on Windows build by mingw-w64 (--compiler=mingw32)")
+        if shutil.which(program := self.compiler.compiler_so[0]) is None:
+            raise PlatformError(f"no C compiler {program}: install gcc, or ziglang with CC='python -m ziglang cc'")
         takes = f" and {len(prebuilt())} models, half a minute" if prebuilt() else ", ten seconds"
         tell(f"kanecore: compiling the extension{takes}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:

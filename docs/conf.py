@@ -127,6 +127,7 @@ moved_pages = {
     "gallery": "gallery/index",
     "reference/internals": "developers/internals",
     "stiff": "howto/integrators",
+    "reference/citing": "reference/release",
 }
 
 moved_sections = {

@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -361,6 +362,20 @@ def test_models_of_the_gallery_start_as_on_their_pages(name: str, capsys: pytest
     """At zero these have no state on their constraints, or one far away, which warns."""
     assert main(["simulate", name, "--time", "0.01"]) == 0
     assert "at 0.01 s" in capsys.readouterr().out
+
+
+def test_a_warning_is_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without the place in the package that gave it; others stay, and so do those after the command."""
+    usual, place = warnings.formatwarning, ("file.py", 3)
+
+    def told(_: object) -> None:
+        for kind in (kc.KanecoreWarning, UserWarning):
+            print(warnings.formatwarning(kind("two\nlines"), kind, *place), end="")
+
+    monkeypatch.setattr("kanecore.cli.commands._models", told)
+    assert main(["models"]) == 0
+    assert capsys.readouterr().out == "kanecore: two lines\nfile.py:3: UserWarning: two\nlines\n"
+    assert warnings.formatwarning is usual
 
 
 def test_simulate_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,10 +30,11 @@ from kanecore.prebuilt import libraries, library
 pytestmark = pytest.mark.compiler
 
 OPENS = """
-import sys, warnings
+import contextlib, sys, warnings
 from pathlib import Path
 import numpy as np
 from kanecore.compiled_model import CompiledModel
+from kanecore.errors import SingularError
 
 warnings.simplefilter("ignore")
 for path in sorted(Path(sys.argv[1]).iterdir()):
@@ -43,7 +44,8 @@ for path in sorted(Path(sys.argv[1]).iterdir()):
         assert path.name in str(error), error
     else:
         values = {"p": np.ones(dyn.n_p), "r": np.ones(dyn.n_r)}
-        dyn.rhs(0.0, np.full(dyn.n_x, 0.5), **values)
+        with contextlib.suppress(SingularError):  # of constants that are others
+            dyn.rhs(0.0, np.full(dyn.n_x, 0.5), **values)
         print(path.name)
 """
 
@@ -132,7 +134,7 @@ def _told(text: bytes) -> Callable[[Altered], None]:
         (_named(b"\xff"), "name is not UTF-8"),
         (_told(b"{"), "info is no JSON: Expecting"),
         (_told(b"\xff"), r"info\[[0-9]\] is not UTF-8"),
-        (_told(b"[" * 100_000), "info is no JSON: .*recursion"),
+        (_told(b"[" * 100_000), "info is no JSON: .*(recursion|Stack overflow)"),
         (_told(b"[]"), "info is no object"),
         (_told(b'{"unread": {"udot": "x"}}'), "unread in info is of the wrong kind"),
         (_told(b'{"left_out": []}'), "left_out in info is of the wrong kind"),

@@ -5,6 +5,7 @@ Each mode is installed into a fresh environment that borrows only third-party pa
 It takes minutes: ``pytest -m packaging``, with the extra ``dev`` installed.
 """
 
+import os
 import platform
 import subprocess
 import sys
@@ -209,6 +210,16 @@ def test_editable(mode: str, source: Path, environment: Environment, tmp_path: P
     """The package in place, found by a path, as the README has it; and linked into a tree of its own."""
     environment.install("--config-settings", f"editable_mode={mode}", "-e", source)
     assert_works(environment, source, (source, tmp_path), tmp_path)
+
+
+def test_a_missing_compiler_is_named(source: Path, tmp_path: Path) -> None:
+    """Before anything is compiled, in a sentence that says what to install."""
+    command = [sys.executable, "setup.py", "build_ext", "--build-lib", str(tmp_path / "lib")]
+    environment = os.environ | {"CC": "nosuchcompiler -O2"}
+    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no C compiler nosuchcompiler: install gcc, or ziglang" in done.stderr
+    assert not (tmp_path / "lib").exists()
 
 
 def test_uninstalled_tests_say_what_to_do(source: Path, environment: Environment) -> None:

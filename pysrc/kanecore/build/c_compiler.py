@@ -65,10 +65,9 @@ _NONE = (
 )
 _INSTALL = """\
 Install one:
-    Debian, Ubuntu   sudo apt install gcc libc6-dev
-    macOS            xcode-select --install
-    anywhere, Windows too, as a Python package (ziglang):
-                     pip install ziglang
+    as a Python package, on any system:  pip install ziglang;
+    on Debian and Ubuntu:  sudo apt install gcc libc6-dev;
+    on macOS:  xcode-select --install;
 or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
 """
 

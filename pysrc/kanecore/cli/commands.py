@@ -15,13 +15,14 @@ import random
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from kanecore.cli.model_argument import check_floating_base, compiled, described, in_gallery
-from kanecore.errors import KanecoreError, ModelError, without_sympy
+from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, without_sympy
 
 if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     error: BaseException | None = None
     output = _Output(sys.stdout)
     try:
-        with contextlib.redirect_stdout(cast("IO[str]", output)):
+        with contextlib.redirect_stdout(cast("IO[str]", output)), _warnings_as_lines():
             options = _parser().parse_args(arguments)
             shown = options.traceback
             if "model" in options:
@@ -110,6 +111,25 @@ class _Output:
         except OSError as error:
             self._lost = self._lost or error
             raise
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print warnings of kanecore like errors, each in a line, without the line of this package that gave it."""
+    python = warnings.formatwarning
+
+    def in_a_line(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        if issubclass(category, KanecoreWarning):
+            return f"kanecore: {' '.join(str(message).split())}\n"
+        return python(message, category, filename, lineno, line)
+
+    warnings.formatwarning = in_a_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = python
 
 
 def _told(error: BaseException) -> str:
@@ -276,6 +296,8 @@ def _file(*suffixes: str) -> Callable[[str], Path]:
             wrong = "does not end in" if len(suffixes) == 1 else "ends in none of"
             raise argparse.ArgumentTypeError(f"{name!r} {wrong} {', '.join(suffixes)}, which gives the format")
         try:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()  # since Python 3.14 is_dir() raises no errors
             if not path.parent.is_dir():
                 raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}: make it first")
             if path.is_dir():
