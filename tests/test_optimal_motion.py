@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Optimal motions: published optima and closed forms, orders of rules, errors, what results can be trusted in."""
+"""Optimal motions: orders of rules, errors, what results can be trusted in; known optima: `test_published_optima`."""
 
 import re
 from typing import Any
@@ -10,9 +10,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded
 from mechanisms import ground, mass_point
-from scipy.integrate import quad_vec, simpson, solve_bvp
-from scipy.linalg import expm, solve_continuous_are
-from scipy.optimize import brentq
+from scipy.linalg import solve_continuous_are
 from sweep import part
 
 import kanecore as kc
@@ -21,7 +19,6 @@ pytest.importorskip("casadi", reason="pip install casadi")
 
 S = me.dynamicsymbols
 T = me.dynamicsymbols._t
-REST = {"q": 0, "u": 0}
 PI = float(np.pi)
 
 
@@ -29,213 +26,6 @@ def block(**options: Any) -> kc.CompiledModel:
     """A particle of 1 kg at x, pushed by F."""
     x, v, F = S("x v F")
     return kc.compile(mass_point({x: v}, 1, [F], name="block", **options))
-
-
-def system(name: str, rates: dict[Any, Any]) -> kc.CompiledModel:
-    """First-order equations, beside a particle at rest."""
-    q, u = S("q u")
-    return kc.compile(mass_point({q: u}, 1, states=rates, name=name))
-
-
-# --------------------------------------------------------------------------------------------------- known optima
-def least_time() -> tuple[Any, float]:
-    """F from its highest to its lowest value: 2 sqrt(distance) (Kirk, *Optimal Control Theory*, 1970, 5.4)."""
-    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
-    return block().optimize((0.1, 10), **ends, final_cost="t", bounds={"F": (-1, 1)}), 2.0
-
-
-def least_time_of_opensim() -> tuple[Any, float]:
-    """A mass of 2 kg, 1 m, forces to 50 N: sqrt(4 m d / F) = 0.4 s (OpenSim Moco, example of a sliding mass)."""
-    x, v, F = S("x v F")
-    dyn = kc.compile(mass_point({x: v}, 2, [F], name="sliding mass"))
-    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
-    return dyn.optimize((0.1, 5), **ends, final_cost=T, bounds={F: (-50, 50)}), 0.4
-
-
-def least_effort() -> tuple[Any, float]:
-    """12 (Kelly, *SIAM Review* 59, 2017, section 3)."""
-    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
-    return block().optimize(1.0, **ends, cost="F**2", intervals=4), 12.0
-
-
-def limited_excursion() -> tuple[Any, float]:
-    """4/(9 l) with x <= l = 1/9 (Bryson & Ho, *Applied Optimal Control*, 1975, 3.11)."""
-    ends = {"start": {"x": 0, "v": 1}, "end": {"x": 0, "v": -1}}
-    return block().optimize(1.0, **ends, cost="F**2/2", bounds={"x": (None, 1 / 9)}, intervals=90), 4.0
-
-
-def oscillator() -> kc.CompiledModel:
-    x, v, w = S("x v w")
-    return system("oscillator", {x: v, v: w - x})
-
-
-def oscillator_in_least_time() -> tuple[Any, float]:
-    """From (2, 0) to rest is half a circle about (1, 0): π (Pontryagin et al. 1962, example 2 of section 5)."""
-    ends = {"start": {"x": 2, "v": 0, **REST}, "end": {"x": 0, "v": 0}}
-    return oscillator().optimize((0.5, 10), **ends, final_cost="t", bounds={"w": (-1, 1)}), PI
-
-
-def oscillator_with_least_effort() -> tuple[Any, float]:
-    """eᵀ W⁻¹ e with the Gramian W of the equations."""
-    A, b, e = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])
-    gramian = quad_vec(lambda s: np.outer(expm(A * s) @ b, expm(A * s) @ b), 0, 3)[0]
-    exact = float(e @ np.linalg.solve(gramian, e))
-    return oscillator().optimize(3.0, start={"x": 0, "v": 0, **REST}, end={"x": 1, "v": 0}, cost="w**2"), exact
-
-
-def regulator() -> tuple[Any, float]:
-    """∫ x² + w² of ẋ = w from 1 with a free end: tanh T, by Riccati's equation."""
-    x, w = S("x w")
-    return system("integrator", {x: w}).optimize(2.0, start={"x": 1, **REST}, cost="x**2 + w**2"), float(np.tanh(2.0))
-
-
-def brachistochrone() -> tuple[Any, float]:
-    """The cycloid from (0, 0) to (10, 5)."""
-    x, y, v, a = S("x y v a")
-    g = 9.81
-    dyn = system("brachistochrone", {x: v * sm.sin(a), y: v * sm.cos(a), v: g * sm.cos(a)})
-    turn = brentq(lambda s: (s - np.sin(s)) / (1 - np.cos(s)) - 2.0, 0.1, 6.2)
-    found = dyn.optimize(
-        (0.1, 10),
-        start={"x": 0, "y": 0, "v": 0, **REST},
-        end={"x": 10, "y": 5},
-        final_cost="t",
-        bounds={"a": (0, 3.2)},
-        guess={"a": 0.8, "duration": 2.0, "v": [0, 10]},
-    )
-    return found, turn * float(np.sqrt(5.0 / (1 - np.cos(turn)) / g))
-
-
-def linear_tangent_steering() -> tuple[Any, float]:
-    """0.55457088 s (Betts, *Practical Methods for Optimal Control*, 2010, example 4.1; COPS 3, particle steering)."""
-    x, y, vx, vy, a = S("x y v_x v_y a")
-    dyn = system("steering", {x: vx, y: vy, vx: 100 * sm.cos(a), vy: 100 * sm.sin(a)})
-    found = dyn.optimize(
-        (0.01, 5),
-        start=dict.fromkeys(("x", "y", "v_x", "v_y"), 0) | REST,
-        end={"y": 5, "v_x": 45, "v_y": 0},
-        final_cost="t",
-        bounds={"a": (-PI / 2, PI / 2)},
-        guess={"duration": 1.0},
-    )
-    return found, 0.55457088
-
-
-def rayleigh() -> tuple[Any, float]:
-    """29.376 (Jacobson & Mayne, *Differential Dynamic Programming*, 1970; Betts 2010, 4.11.2)."""
-    x, y, w = S("x y w")
-    dyn = system("Rayleigh", {x: y, y: -x + y * (1.4 - 0.14 * y**2) + 4 * w})
-    return dyn.optimize(2.5, start={"x": -5, "y": -5, **REST}, cost="w**2 + x**2"), 29.376
-
-
-def van_der_pol() -> tuple[Any, float]:
-    """2.867259538 (TOMLAB PROPT's manual, case study "Van der Pol oscillator")."""
-    x, y, w = S("x y w")
-    dyn = system("van der Pol", {x: (1 - y**2) * x - y + w, y: x})
-    start = {"x": 0, "y": 1, **REST}
-    return dyn.optimize(
-        5.0, start=start, cost="x**2 + y**2 + w**2", bounds={"w": (-0.3, 1)}, intervals=100
-    ), 2.867259538
-
-
-def robot_arm() -> tuple[Any, float]:
-    """9.14093 (Dolan, Moré & Munson, *Benchmarking Optimization Software with COPS 3.0*, 2004, problem 8)."""
-    rho, theta, phi, a, b, c, fa, fb, fc = S("rho theta phi a b c f_a f_b f_c")
-    inertia = ((5 - rho) ** 3 + rho**3) / 3
-    rates = {rho: a, theta: b, phi: c, a: fa / 5, b: fb / (inertia * sm.sin(phi) ** 2), c: fc / inertia}
-    rest = dict.fromkeys("abc", 0)
-    found = system("arm of COPS", rates).optimize(
-        (1, 20),
-        start={"rho": 4.5, "theta": 0, "phi": PI / 4, **rest, **REST},
-        end={"rho": 4.5, "theta": 2 * PI / 3, "phi": PI / 4, **rest},
-        final_cost="t",
-        bounds=dict.fromkeys(("f_a", "f_b", "f_c"), (-1, 1)),
-        intervals=200,
-    )
-    return found, 9.14093
-
-
-def orbit_raising() -> tuple[Any, float]:
-    """Radius 1.525 (Moyer & Pinkham 1964; Bryson & Ho 1975, 2.5)."""
-    r, u, v, a = S("r u_r v a")
-    push = 0.1405 / (1 - 0.0749 * T)
-    rates = {r: u, u: v**2 / r - 1 / r**2 + push * sm.sin(a), v: -u * v / r + push * sm.cos(a)}
-    found = system("orbit", rates).optimize(
-        3.32,
-        start={"r": 1, "u_r": 0, "v": 1, **REST},
-        end={"u_r": 0, "v*sqrt(r)": 1},
-        final_cost="-r",
-        bounds={"a": (0, 2 * PI)},
-        guess={"a": [0.5, 5.5], "r": [1, 1.5], "v": [1, 0.8]},
-    )
-    return found, -1.5253
-
-
-def swing_up_of_kelly() -> tuple[Any, float]:
-    """Cart-pole of Kelly 2017, section 6, beside Pontryagin's equations by SciPy's `solve_bvp`."""
-    x, theta, v, w, F = S("x theta v w F")
-    m, M, length, g = 0.3, 1.0, 0.5, 9.81
-    N, O = ground()  # noqa: E741
-    cart = O.locatenew("cart", x * N.x)
-    cart.set_vel(N, v * N.x)
-    A = me.ReferenceFrame("A")
-    A.orient_axis(N, N.z, theta)
-    A.set_ang_vel(N, w * N.z)
-    bob = cart.locatenew("bob", -length * A.y)
-    bob.v2pt_theory(cart, N, A)
-    bodies = [me.Particle("cart", cart, M), me.Particle("bob", bob, m)]
-    loads = [(cart, F * N.x), (bob, -m * g * N.y)]
-    dyn = kc.compile(kc.Model(N, [x, theta], [v, w], [x.diff() - v, theta.diff() - w], bodies=bodies, forcelist=loads))
-    found = dyn.optimize(
-        2.0,
-        start=dyn.state(),
-        end={"x": 1, "theta": PI, "v": 0, "w": 0},
-        cost=F**2,
-        bounds={"F": (-20, 20), "x": (-2, 2)},
-        tol=1e-7,
-    )
-
-    def rates(t: Any, z: Any) -> Any:  # states and costates, with F = -λᵀ B / 2
-        y = z[:4].T
-        B = dyn.linearize(0.0, y, r=np.zeros((len(y), 1)))[1][..., 0]
-        r = -np.sum(z[4:].T * B, axis=1)[:, np.newaxis] / 2
-        A = dyn.linearize(0.0, y, r=r)[0]
-        return np.vstack([dyn.rhs(0.0, y, r=r).T, -np.einsum("nij,ni->nj", A, z[4:].T).T])
-
-    start, end = np.zeros(4), np.array([1.0, PI, 0.0, 0.0])
-    times = np.linspace(0, 2, 401)
-    costates = found.multipliers["costates"]
-    guess = np.vstack([found(times).T, *(np.interp(times, 2.0 * found.edges[:-1], row) for row in costates)])
-    exact = solve_bvp(rates, lambda a, b: np.r_[a[:4] - start, b[:4] - end], times, guess, tol=1e-8, max_nodes=20000)
-    assert exact.success
-    B = dyn.linearize(0.0, exact.y[:4].T, r=np.zeros((exact.x.size, 1)))[1][..., 0]
-    force = -np.sum(exact.y[4:].T * B, axis=1) / 2
-    return found, float(simpson(force**2, x=exact.x))
-
-
-OPTIMA = {
-    least_time: 1e-6,
-    least_time_of_opensim: 1e-6,
-    least_effort: 1e-12,
-    limited_excursion: 1e-6,
-    oscillator_in_least_time: 1e-4,
-    oscillator_with_least_effort: 1e-6,
-    regulator: 1e-7,
-    brachistochrone: 1e-8,
-    linear_tangent_steering: 1e-8,
-    rayleigh: 3e-4,
-    van_der_pol: 1e-6,
-    robot_arm: 5e-5,
-    orbit_raising: 5e-5,
-    swing_up_of_kelly: 1e-5,
-}
-
-
-@pytest.mark.parametrize("problem", part(list(OPTIMA), [least_effort, brachistochrone, linear_tangent_steering]))
-def test_known_optima(problem: Any) -> None:
-    found, expected = problem()
-    assert found.success, found.message
-    assert found.cost == pytest.approx(expected, rel=OPTIMA[problem])
 
 
 # ----------------------------------------------------------------------------------------------------------- rules
