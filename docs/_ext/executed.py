@@ -38,6 +38,7 @@ import scipy.optimize  # noqa: F401
 import sympy.physics.mechanics  # noqa: F401
 from docutils import nodes
 from docutils.parsers.rst import directives
+from matplotlib import pyplot
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from sphinx.application import Sphinx
@@ -277,6 +278,7 @@ def _picture(figure: Figure) -> str:
     """A figure as text that a page carries itself, so that no file is written beside the sources."""
     image = io.BytesIO()
     figure.savefig(image, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
     return base64.b64encode(image.getvalue()).decode("ascii")
 
 
