@@ -89,7 +89,7 @@ def test_a_result() -> None:
     assert not rough.success
     assert re.fullmatch(r"IPOPT found an optimum, but the error between t = \S+ and \S+ is 3.7e-05, .*", rough.message)
     assert sol.success
-    assert (sol.status, sol.message, sol.refinements) == ("Solve_Succeeded", "IPOPT found an optimum", 1)
+    assert (sol.status, sol.message, sol.refinements) == ("Solve_Succeeded", "IPOPT found an optimum", 2)
     assert rough.interval_error > 1e-5 > sol.interval_error == sol.interval_errors.max()
     assert 50 < len(sol.interval_errors) == len(sol.edges) - 1 < 60
     assert sol.cost == pytest.approx(17.0682, abs=1e-3)
@@ -110,6 +110,21 @@ def test_a_result() -> None:
     assert again.iterations < sol.iterations
     assert sol.optimize(bounds={"F": (-9, 9)}).cost > sol.cost
     assert sol.optimize(parameters={"b": 0.5}).cost > sol.cost
+
+
+def test_the_error_of_the_cost() -> None:
+    """It is the sum over the intervals: a cost that is right only in each of many is no success."""
+    given = {"start": {"x": 0, "v": 0}, "known": {"F": 0}, "cost": "exp(t)", "intervals": 10}
+    rough = block().optimize(5.0, **given, refinements=0)
+    tol = (rough.interval_error + rough.cost_error) / 2
+    same = block().optimize(5.0, **given, refinements=0, tol=tol)
+    assert same.interval_error < tol < same.cost_error
+    assert not same.success
+    assert re.fullmatch(r"IPOPT found an optimum, but the cost errs by \S+, more than tol = .*", same.message)
+    assert same.cost_error == pytest.approx(abs(same.cost / np.expm1(5.0) - 1), rel=1e-3)
+    finer = block().optimize(5.0, **given, tol=tol)
+    assert finer.success
+    assert 10 < len(finer.interval_errors) < 20
 
 
 def test_feedback() -> None:

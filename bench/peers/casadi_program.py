@@ -14,9 +14,14 @@ SAME = {name: getattr(ca, name) for name in ("sin", "cos", "tan", "sqrt", "tanh"
 
 
 class LeastInputs:
-    """The inputs of least squares between two states, n intervals of backward Euler."""
+    """The inputs of least squares between two states, n intervals of backward Euler.
 
-    def __init__(self, model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> None:
+    The cost is that of squared inputs and of ``weight`` times squared speeds, in units of ``unit``.
+    """
+
+    def __init__(
+        self, model: Any, values: dict[Any, float], duration: float, ends: Any, n: int, weight: float, unit: float
+    ) -> None:
         parts = [sm.Matrix(model.symbolic(k, nested=True)) for k in ("mass_matrix", "forcing", "qdot")]
         variables = [*model.coordinates, *model.speeds, *model.inputs]
         plain = [sm.Symbol(f"s{i}") for i in range(len(variables))]
@@ -31,7 +36,8 @@ class LeastInputs:
         gap = ca.Function("gap", [rate, x, r], [gaps])
         xs, rs = ca.MX.sym("X", n_x, n + 1), ca.MX.sym("R", n_r, n + 1)
         rows = ca.vec(gap.map(n)((xs[:, 1:] - xs[:, :-1]) / h, xs[:, 1:], rs[:, 1:]))
-        program = {"x": ca.veccat(xs, rs), "f": h * ca.sumsqr(rs[:, 1:]), "g": rows}
+        cost = h / unit * (ca.sumsqr(rs[:, 1:]) + weight * ca.sumsqr(xs[n_x - n_u :, 1:]))
+        program = {"x": ca.veccat(xs, rs), "f": cost, "g": rows}
         options = {"ipopt.print_level": 0, "ipopt.sb": "yes", "ipopt.max_iter": 3000, "ipopt.tol": 1e-8}
         self._solver = ca.nlpsol("least_inputs", "ipopt", program, {"print_time": False} | options)
         low = np.full((n + 1, n_x + n_r), -np.inf)

@@ -111,10 +111,15 @@ def stand_in_for_cyipopt() -> None:
 
 
 class LeastInputs:
-    """The inputs of least squares between two states, n intervals of backward Euler."""
+    """The inputs of least squares between two states, n intervals of backward Euler.
 
-    def __init__(self, model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> None:
-        self._problem = _problem(model, values, duration, ends, n)
+    The cost is that of squared inputs and of ``weight`` times squared speeds, in units of ``unit``.
+    """
+
+    def __init__(
+        self, model: Any, values: dict[Any, float], duration: float, ends: Any, n: int, weight: float, unit: float
+    ) -> None:
+        self._problem = _problem(model, values, duration, ends, n, weight, unit)
 
     def found(self, x: Any, r: Any) -> tuple[float, Any]:
         """The optimum from a guess, (n + 1, n_x) and (n + 1, n_r), and a status."""
@@ -127,7 +132,9 @@ class LeastInputs:
         return self._problem.seconds, self._problem.functions, self._problem.iterations
 
 
-def _problem(model: Any, values: dict[Any, float], duration: float, ends: Any, n: int) -> Any:
+def _problem(
+    model: Any, values: dict[Any, float], duration: float, ends: Any, n: int, weight: float, unit: float
+) -> Any:
     stand_in_for_cyipopt()
     from opty import Problem as OptyProblem
 
@@ -135,15 +142,16 @@ def _problem(model: Any, values: dict[Any, float], duration: float, ends: Any, n
     M, forces, rates = (sm.Matrix(model.symbolic(k, nested=True)) for k in ("mass_matrix", "forcing", "qdot"))
     q, u = sm.Matrix(model.coordinates), sm.Matrix(model.speeds)
     equations, states = sm.Matrix([*(q.diff(t) - rates), *(M * u.diff(t) - forces)]), [*q, *u]
-    m, inputs = len(model.inputs), slice(len(states) * (n + 1), None)
+    weights = np.zeros((len(states) + len(model.inputs), n + 1))
+    weights[len(q) : len(states), 1:] = weight * h / unit
+    weights[len(states) :, 1:] = h / unit
+    weights = weights.ravel()
 
     def cost(z: Any) -> float:
-        return h * float(np.sum(z[inputs].reshape(m, n + 1)[:, 1:] ** 2))
+        return float(np.sum(weights * z**2))
 
     def slopes(z: Any) -> Any:
-        result = np.zeros_like(z)
-        result[inputs].reshape(m, n + 1)[:, 1:] = 2.0 * h * z[inputs].reshape(m, n + 1)[:, 1:]
-        return result
+        return 2.0 * weights * z
 
     conditions = [
         s.func(at) - float(x)

@@ -34,6 +34,8 @@ _AGAIN = {"mu_strategy": "monotone"}  # finds motions where the other one says t
 _WARM = {"mu_init": 1e-3}  # of a start near a solution
 _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
+_LEAST = 1e-300
+_MOST = 2000  # intervals, beyond which a mesh is not refined
 _ZERO = 1e-12  # of states that constraints hold at 0: `simulate` refuses those that are off by rounding alone
 _MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
 
@@ -44,7 +46,7 @@ class OptimalMotion(Trajectory):
     Attributes
     ----------
     success : bool
-        IPOPT converged, and no interval error exceeds ``tol``.
+        IPOPT converged, and neither an interval error nor that of the cost exceeds ``tol``.
     status, message : str
         IPOPT's word, and what it means; of a motion that was not found, the conditions that are missed most.
     cost : float
@@ -63,6 +65,8 @@ class OptimalMotion(Trajectory):
         relative to all of it.
     interval_error : float
         The largest of them.
+    cost_error : float
+        Sum of the errors of the parts of ``cost``, relative to it.
     iterations, refinements : int
         Of IPOPT in all, and of the mesh.
     impulses : dict of str to float
@@ -93,9 +97,13 @@ class OptimalMotion(Trajectory):
         start = InitialValueProblem(dyn, 0.0, duration, x[0], motion.p, r, solved.converged, 0)
         super().__init__(start, mesh.rule.name, run, "")
         errors = errors_of_states(motion)
-        if np.isfinite(errors).all():
-            errors = np.maximum(errors, errors_of_cost(motion, self, solved.cost))
-        self.interval_errors, self.interval_error = errors, float(np.max(errors))
+        found = np.isfinite(errors).all()
+        of_cost = errors_of_cost(motion, self, solved.cost) if found else np.zeros(mesh.n)
+        self.cost_error = float(np.sum(of_cost))
+        scale = self.cost_error / max(np.max(of_cost), _LEAST)  # after which the largest is their sum
+        self._to_refine = np.maximum(errors, of_cost * scale)
+        self.interval_errors = np.maximum(errors, of_cost)
+        self.interval_error = float(np.max(self.interval_errors))
         self.status = solved.status  # type: ignore[assignment]  # a word in place of SciPy's number
         self.message = _message(problem, program, solved, self)
         self.success = self.message == solved.sentence and solved.converged
@@ -175,12 +183,12 @@ def optimal_motions(
         for motion, before in zip(found, earlier, strict=False):
             motion.iterations, motion.refinements = motion.iterations + before.iterations, before.refinements + 1
             motion.seconds = {name: value + before.seconds[name] for name, value in motion.seconds.items()}
-        fine = all(motion.success for motion in found)
+        fine = all(motion.success for motion in found) or sum(guess.mesh.n for guess in guesses) > _MOST
         if not solved.converged or fine or found[0].refinements == first.refinements:
             return found
         begin, earlier, warm = time.perf_counter(), found, all(motion.interval_error < _FALSE for motion in found)
         for i, (problem, motion) in enumerate(zip(problems, found, strict=True)):
-            mesh = guesses[i].mesh.refined(motion.interval_errors / first.tol)
+            mesh = guesses[i].mesh.refined(motion._to_refine / first.tol)
             guesses[i] = resampled(problem, mesh, motion) if warm else first_guess(replace(problem, mesh=mesh))
 
 
@@ -225,8 +233,11 @@ def _multipliers(mesh: Mesh, program: Program, solved: Solved) -> dict[str, Arra
 def _message(problem: MotionProblem, program: Program, solved: Solved, motion: OptimalMotion) -> str:
     if missed := _missed(problem, program, solved, motion):
         return f"{solved.sentence}{', but ' if solved.converged else ': '}{'; '.join(missed)}"
-    if not solved.converged or motion.interval_error <= problem.tol:
+    if not solved.converged or max(motion.interval_error, motion.cost_error) <= problem.tol:
         return solved.sentence
+    if motion.interval_error <= problem.tol:
+        words = f"{motion.cost_error:.1e}, more than tol = {problem.tol:.1e}: take more intervals, or refinements"
+        return f"{solved.sentence}, but the cost errs by {words}"
     worst = int(np.argmax(motion.interval_errors))
     begin, end = motion.duration * motion.edges[worst : worst + 2]
     return (

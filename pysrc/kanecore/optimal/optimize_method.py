@@ -79,7 +79,7 @@ def optimize(
     intervals : int or array_like
         Number of intervals, or their ends from 0 to 1.
     tol : float
-        Largest ``interval_error`` of a success.
+        Largest ``interval_error`` and ``cost_error`` of a success.
     refinements : int
         How many times the mesh may be refined where errors are larger: such intervals are split, and IPOPT begins at
         the solution.

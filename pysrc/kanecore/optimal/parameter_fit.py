@@ -308,6 +308,7 @@ class _Program:
         columns = np.zeros((matrix.shape[0], n_z + n_x))
         np.fill_diagonal(columns, 1.0)
         variances = splu(matrix).solve(columns)[: n_z + n_x]
+        np.fill_diagonal(variances, np.maximum(np.diag(variances), 0.0))  # what is known to rounding
         return (variances + variances.T) / 2, self.errors.numel() - len(at) + rows.shape[0]
 
 
