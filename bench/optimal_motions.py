@@ -30,7 +30,7 @@ CASES = {
     "puma560": (2.0, {}, {f"q{i + 1}": _TURNS[i] for i in range(6)}),
     "arm7": (2.0, {}, {f"q{i + 1}": _TURNS[i] for i in range(7)}),
 }
-WEIGHTS = {"puma560": 10.0, "arm7": 10.0}  # of squared speeds, without which light links turn like flywheels
+WEIGHTS = {"puma560": 10.0, "arm7": 100.0}  # of squared speeds, without which light links turn like flywheels
 INTERVALS = 100
 _SAME = 1e-6  # of two optima
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equations of motion as a function of CasADi: compiled, or without a compiler as expressions."""
+"""Equations of motion and constraints as functions of CasADi."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from kanecore.binding.evaluator import Evaluator
 from kanecore.errors import CompileError
 from kanecore.export.export_methods import casadi
 
-__all__ = ["equations_of_motion"]
+__all__ = ["constraint_rows", "equations_of_motion"]
 
 
 def equations_of_motion(dyn: Evaluator, wrt: str) -> Any:
-    """f(t, x, r, p) = ẋ with derivatives by some of its arguments, as `CompiledModel.casadi` has it.
+    """f(t, x, r, p) = ẋ with derivatives by some of its arguments, compiled, as `CompiledModel.casadi` has it.
 
     Where there is no compiler it is made of expressions: M u̇ − Gᵀ λ = f and G u̇ + γ = 0, solved by CasADi.
     """
@@ -24,7 +24,7 @@ def equations_of_motion(dyn: Evaluator, wrt: str) -> Any:
             return casadi(dyn, wrt=wrt)
         except CompileError:
             pass
-    arguments = [ca.SX.sym(name, n) for name, n in zip("txrp", (1, dyn.n_x, dyn.n_r, dyn.n_p), strict=True)]
+    arguments = _arguments(dyn)
 
     def kernel(name: str) -> Any:
         return casadi(dyn, name)(*arguments)
@@ -36,3 +36,19 @@ def equations_of_motion(dyn: Evaluator, wrt: str) -> Any:
         right = ca.vertcat(right, -kernel("constraint_bias"))
     rates = [kernel("qdot"), ca.solve(matrix, right)[: dyn.n_u]] + ([kernel("zdot")] if dyn.n_z else [])
     return ca.Function("rates", arguments, [ca.vertcat(*rates)], ["t", "x", "r", "p"], ["xdot"])
+
+
+def constraint_rows(dyn: Evaluator) -> Any:
+    """Function of t, x, r and p: residuals of coordinates, with norms of unit quaternions, and of speeds."""
+    arguments = _arguments(dyn)
+    norms = [ca.sumsqr(arguments[1][list(places)]) - 1.0 for places in dyn.unit]
+    constrained = dyn.n_constraints or dyn.n_configuration
+    phi, psi = (
+        casadi(dyn, f"{kind}_residual")(*arguments) if constrained else ca.SX(0, 1)
+        for kind in ("configuration", "velocity")
+    )
+    return ca.Function("rows", arguments, [ca.vertcat(phi, *norms), psi])
+
+
+def _arguments(dyn: Evaluator) -> list[Any]:
+    return [ca.SX.sym(name, n) for name, n in zip("txrp", (1, dyn.n_x, dyn.n_r, dyn.n_p), strict=True)]

@@ -25,7 +25,7 @@ from kanecore.errors import warn
 from kanecore.export.export_methods import casadi as casadi_function
 from kanecore.motion.simulation_options import positive_count
 from kanecore.optimal.ipopt import Solved, solve
-from kanecore.optimal.recordings import WEAK, Range, Recording, bounds, constraint_rows
+from kanecore.optimal.recordings import WEAK, Range, Recording, bounds
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -125,15 +125,17 @@ def fitted(dyn: Evaluator, recorded: Any, unknown: Any, search: Mapping[str, Any
         import scipy  # noqa: F401  # before any work
     except ImportError as error:
         raise ImportError(f"dyn.fit needs the package {error.name}: pip install {error.name}") from error
-    record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma"))).closed()
+    from kanecore.optimal.fit_guesses import closed, equation_error, guessed_states
+
+    record = closed(Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma"))))
     named = dyn.names.by_number("state", search["start"] or {}, "start")
     first = {i: bounds(f"start[{dyn.names.of('state')[i]!r}]", value) for i, value in named.items()}
     number, m = positive_count("starts", search["starts"]), search["steps"]
     m = m if m is None else positive_count("steps", m)
-    x = record.guessed(casadi, search["guess"], first)
+    x = guessed_states(casadi, record, search["guess"], first)
     program = _Program(casadi, record, m or record.steps_for(x), first, x)
     tried = list[Solved]()
-    for z in record.equation_error(x, number):
+    for z in equation_error(record, x, number):
         tried.append(program.solved(z, x, search["options"] or {}))
         if tried[-1].converged and 2.0 * tried[-1].cost <= _NOISE**2 * program.errors.numel():
             break  # what is left is noise: another optimum cannot be much better
@@ -192,7 +194,9 @@ class _Program:
 
     def _at_start(self, x: Any, r: Any, p: Any, guess: Array) -> tuple[Any, bool]:
         """Independent rows of the constraints at the first state, and whether there were others."""
-        record, f = self.record, constraint_rows(self.casadi, self.record.dyn)
+        from kanecore.optimal.equations_of_motion import constraint_rows
+
+        record, f = self.record, constraint_rows(self.record.dyn)
         _, *slopes = (np.array(part) for part in f.jacobian()(record.t[0], guess[0], record.r[0], record.p, *[0] * 2))
         matrix = np.vstack([slopes[0], slopes[4]])  # by x
         free, kept, limit = matrix.copy(), list[int](), 1e-8 * np.max(np.abs(matrix), initial=0.0)

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recordings of states and outputs: read by name, smoothed, and as first guesses of states and unknown parameters."""
+"""Recordings of states and outputs: read by name, smoothed, with unknown parameters and the steps between samples."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.binding.given_values import finite_number, symbol_name
-from kanecore.constraints.consistent_states import consistent
-from kanecore.errors import KanecoreError
-from kanecore.export.export_methods import casadi as casadi_function
 from kanecore.motion.run_inputs import RunInputs
 from kanecore.motion.signals import Signal, evaluate
 from kanecore.run.call_arguments import real_array
@@ -22,20 +19,15 @@ from kanecore.run.call_arguments import real_array
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["WEAK", "Recording", "Unknown", "bounds", "constraint_rows", "smoothed"]
+__all__ = ["WEAK", "Range", "Recording", "Unknown", "bounds", "smoothed"]
 
 Array = npt.NDArray[np.float64]
 Range = tuple[float, float]
 
 _WINDOW = 15  # samples that a cubic smooths
-_REACH = 5  # samples over which the equation error is taken
-_ROWS = 400  # of the equation error at most
 _FACTOR = 4.0  # how far starts of positive parameters lie from the first one
 _FARTHEST = 12.0  # how far their logarithms may go
-_TRIED = 3  # different starts that go on
 WEAK = 1e-3  # by how many sigma a large change of a parameter costs, so that what nothing tells stays where it was
-_NEAR = 0.05  # logarithms, or parts of a parameter, within which two starts are one
-_PULL = 0.02  # of where earlier samples lead, in ranges of a signal: it carries coordinates through singular poses
 _STEP = 1e-5  # of the range of a state: error of the Runge-Kutta steps between two samples
 
 
@@ -189,125 +181,6 @@ class Recording:
             x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + self.dyn.rhs(t + h[:, 0], x + h * k3, r=end, p=p))
         return x
 
-    # ------------------------------------------------------------------------------------------------ first guesses
-    def guessed(self, casadi: Any, guess: Mapping[Any, float] | None, start: Mapping[int, Range]) -> Array:
-        """States at the samples: what was recorded, smoothed, the rest by constraints and by rates, (N, n_x)."""
-        dyn, y = self.dyn, np.stack([smoothed(self.t, column)[0] for column in self.y.T], axis=-1)
-        base = dyn.names.state([*(guess or {}).items()])
-        for i, (low, high) in start.items():
-            base[i] = np.clip(base[i], low, high)
-        x = np.broadcast_to(base, (len(self.t), dyn.n_x)).copy()
-        direct = {i: y[:, j] for j, (_, kind, i) in enumerate(self.signals) if kind == "state"}
-        for i, values in direct.items():
-            x[:, i] = values
-            if dyn.qdot_is_u and 0 <= i - dyn.n_q < dyn.n_u and i - dyn.n_q not in direct:
-                areas = np.diff(self.t) * (values[1:] + values[:-1]) / 2
-                x[1:, i - dyn.n_q] += np.cumsum(areas)
-        if dyn.n_configuration or any(kind == "output" for _, kind, _ in self.signals):
-            x = self._nearest(casadi, x, y)
-        x[:, dyn.names.speeds] = self._speeds(x)
-        for i, values in direct.items():
-            if i >= dyn.n_q:
-                x[:, i] = values
-        if dyn.n_configuration or dyn.n_velocity or dyn.unit:
-            x = consistent(dyn, self.t, x, None, r=self.r, p=self.p)
-        return x
-
-    def closed(self) -> Recording:
-        """The same from lengths for which the coordinates, if all are recorded, are nearest to the constraints."""
-        from scipy.optimize import least_squares
-
-        dyn, unknown, x = self.dyn, self.unknown, np.zeros((len(self.t), self.dyn.n_x))
-        direct = {i: j for j, (_, kind, i) in enumerate(self.signals) if kind == "state"}
-        if not (dyn.n_configuration and unknown.names and {*range(dyn.n_q)} <= {*direct}):
-            return self
-        for i in range(dyn.n_q):
-            x[:, i] = smoothed(self.t, self.y[:, direct[i]])[0]
-        begin, r, (low, high) = unknown.inverse(unknown.first), self.r, unknown.ranges
-
-        def missed(z: Array) -> Array:
-            gaps = dyn.configuration_residual(self.t, x, r=r, p=self.with_parameters(z))
-            return np.append(gaps, WEAK * (z - begin) / unknown.size)
-
-        z = least_squares(missed, np.clip(begin, low + 1e-9, high - 1e-9), bounds=(low, high), x_scale=unknown.size).x
-        return replace(self, unknown=replace(unknown, first=unknown.values(z)), p=self.with_parameters(z))
-
-    def _nearest(self, casadi: Any, x: Array, y: Array) -> Array:
-        """Coordinates that agree with outputs and constraints, sample by sample, from where the last two lead."""
-        dyn, n, r = self.dyn, self.dyn.n_q, self.r
-        q, t, now = casadi.SX.sym("q", n), casadi.SX.sym("t"), casadi.SX.sym("r", dyn.n_r)
-        at = casadi.vertcat(q, casadi.DM.zeros(dyn.n_x - n))
-        direct = {j: i for j, (_, kind, i) in enumerate(self.signals) if kind == "state" and i < n}
-        outputs = {j: i for j, (_, kind, i) in enumerate(self.signals) if kind == "output"}
-        told = [q[i] for i in direct.values()]
-        if outputs:
-            told += casadi.vertsplit(casadi_function(dyn, "outputs")(t, at, now, self.p)[list(outputs.values())])
-        wanted = y[:, [*direct, *outputs]] / np.ptp(y[:, [*direct, *outputs]], axis=0)
-        rows = casadi.vertcat(*told) / np.ptp(y[:, [*direct, *outputs]], axis=0)
-        rows = casadi.vertcat(rows, 1e3 * constraint_rows(casadi, dyn)(t, at, now, self.p)[0])
-        f = casadi.Function("f", [t, q, now], [rows, casadi.jacobian(rows, q)])
-        for k in range(len(x)):
-            place = 2 * x[k - 1, :n] - x[k - 2, :n] if k > 1 else x[max(k - 1, 0), :n].copy()
-            place[list(direct.values())] = y[k, list(direct)]
-            led, pull = place.copy(), 1e-3 if k == 0 else _PULL
-            for _ in range(20 if k == 0 else 3):
-                value, slope = (np.array(each) for each in f(self.t[k], place, r[k]))
-                value[: wanted.shape[1], 0] -= wanted[k]
-                matrix, right = np.vstack([slope, pull * np.eye(n)]), np.append(-value[:, 0], pull * (led - place))
-                step = np.linalg.lstsq(matrix, right, rcond=None)[0]
-                place += step * min(1.0, 0.5 / max(np.max(np.abs(step)), 1e-9))
-            x[k, :n] = place
-        return x
-
-    def _speeds(self, x: Array) -> Array:
-        """Speeds whose q̇ = N u + a is nearest to the slopes of the coordinates."""
-        dyn, r = self.dyn, self.r
-        slopes = np.stack([smoothed(self.t, column)[1] for column in x[:, : dyn.n_q].T], axis=-1)
-        at = x.copy()
-        at[:, dyn.names.speeds] = 0.0
-        a = np.asarray(dyn.qdot(self.t, at, r=r, p=self.p))
-        columns = []
-        for i in range(dyn.n_q, dyn.n_q + dyn.n_u):
-            at[:, i] = 1.0
-            columns.append(np.asarray(dyn.qdot(self.t, at, r=r, p=self.p)) - a)
-            at[:, i] = 0.0
-        return np.asarray((np.linalg.pinv(np.stack(columns, axis=-1)) @ (slopes - a)[..., np.newaxis])[..., 0])
-
-    def equation_error(self, x: Array, n: int) -> list[Array]:
-        """Unknowns z, the best of n starts, for which steps over some samples end nearest to the guess there."""
-        from scipy.optimize import least_squares
-
-        unknown, last = self.unknown, len(self.t) - _REACH
-        if not unknown.names:
-            return [np.empty(0)]
-        begin = unknown.inverse(unknown.first)
-        rows = np.unique(np.linspace(0, last - 1, min(last, _ROWS)).astype(int))
-        r, spread = self.stages(1), np.std(x[_REACH:] - x[:-_REACH], axis=0)
-        size = np.where(spread > 1e-9 * np.max(np.abs(x), axis=0), spread, np.inf)
-
-        def missed(z: Array) -> Array:
-            at, p = x[rows], self.with_parameters(z)
-            try:
-                for k in range(_REACH):
-                    at = self.advanced(at, rows + k, r[rows + k], p)
-            except (KanecoreError, FloatingPointError):
-                return np.full(rows.size * self.dyn.n_x + len(z), 10.0)
-            far = np.clip(np.nan_to_num((at - x[rows + _REACH]) / size, nan=10.0), -1e6, 1e6)
-            return np.append(far, WEAK * (z - begin) / unknown.size)
-
-        low, high = unknown.ranges
-        found = []
-        for z in unknown.starts(n):
-            inside = np.clip(z, low + 1e-9 * unknown.size, high - 1e-9 * unknown.size)
-            best = least_squares(missed, inside, loss="soft_l1", bounds=(low, high), x_scale=unknown.size, max_nfev=40)
-            found.append((best.cost, best.x))
-        result: list[Array] = []
-        for _, z in sorted(found, key=lambda pair: pair[0]):
-            if all(np.max(np.abs(z - other) / unknown.size) > _NEAR for other in result):
-                result.append(z)
-        return result[:_TRIED]
-
-    # ------------------------------------------------------------------------------------------------------- steps
     def step_error(self, x: Array, m: int, p: Array) -> float:
         """Largest change by steps half as long, in ranges of the states."""
         rows = np.arange(len(self.t) - 1)
@@ -337,15 +210,6 @@ def smoothed(t: Array, y: Array) -> tuple[Array, Array, float]:
     free = known.sum(axis=1) - 4
     noise = math.sqrt(float(np.median(np.sum(rest**2, axis=1)[free > 0] / free[free > 0]))) if (free > 0).any() else 0.0
     return cubic[:, 0, 0], cubic[:, 1, 0] / reach, noise
-
-
-def constraint_rows(casadi: Any, dyn: Evaluator) -> Any:
-    """Function of t, x, r and p: residuals of coordinates, with norms of unit quaternions, and of speeds."""
-    arguments = [casadi.SX.sym(name, n) for name, n in (("t", 1), ("x", dyn.n_x), ("r", dyn.n_r), ("p", dyn.n_p))]
-    phi = [casadi_function(dyn, "configuration_residual")(*arguments)] if dyn.n_configuration else []
-    psi = [casadi_function(dyn, "velocity_residual")(*arguments)] if dyn.n_velocity else []
-    norms = [casadi.sumsqr(arguments[1][list(places)]) - 1.0 for places in dyn.unit]
-    return casadi.Function("rows", arguments, [casadi.vertcat(*phi, *norms), casadi.vertcat(*psi)])
 
 
 # -------------------------------------------------------------------------------------------------------- arguments

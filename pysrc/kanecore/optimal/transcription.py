@@ -32,6 +32,7 @@ from kanecore.errors import ModelError
 from kanecore.export.export_methods import casadi
 from kanecore.optimal.collocated_motion import CollocatedMotion
 from kanecore.optimal.collocation_rules import Triplets, lagrange
+from kanecore.optimal.equations_of_motion import constraint_rows
 from kanecore.optimal.expressions_by_name import as_casadi
 from kanecore.optimal.motion_problem import Condition, MotionProblem
 from kanecore.rank import independent_columns
@@ -70,12 +71,9 @@ class Program:
 
 def constraints(problem: MotionProblem) -> tuple[Any, Any]:
     """F(t, x, r, p) and F_x as functions of CasADi: constraints on coordinates and on speeds, and unit quaternions."""
-    dyn = problem.dyn
-    arguments = [ca.SX.sym(name, n) for name, n in zip("txrp", (1, dyn.n_x, dyn.n_r, dyn.n_p), strict=True)]
-    parts = [ca.sumsqr(arguments[1][list(places)]) - 1.0 for places in dyn.unit]
-    if dyn.n_constraints or dyn.n_configuration:
-        parts = [casadi(dyn, f"{kind}_residual")(*arguments) for kind in ("configuration", "velocity")] + parts
-    rows = ca.vertcat(*parts) if parts else ca.SX(0, 1)
+    f = constraint_rows(problem.dyn)
+    arguments = f.sx_in()
+    rows = ca.vertcat(*f(*arguments))
     slopes = ca.densify(ca.jacobian(rows, arguments[1]))
     return ca.Function("rows", arguments, [rows]), ca.Function("slopes", arguments, [slopes])
 
