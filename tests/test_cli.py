@@ -409,6 +409,7 @@ def test_optimize_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     for wrong, words in (
         (["--end", "theta=up"], "--end up: it must be a number, such as pi/2, or a range LOW:HIGH"),
         (["--end", "thetta=1"], "did you mean 'theta'?"),
+        (["--bound", "F=10"], "--bound 10: it must be a range LOW:HIGH, of which either may be missing"),
         (["--duration", "2:1"], "duration has the empty range (2, 1)"),
     ):
         assert main(["optimize", "cart_pole", *wrong]) == 1

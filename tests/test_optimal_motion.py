@@ -157,6 +157,12 @@ def test_costates() -> None:
     np.testing.assert_allclose(sol["F"], 6 - 12 * sol.t, atol=1e-6)
 
 
+def test_rates_in_text() -> None:
+    """``theta.diff()`` is omega, in text as with symbols."""
+    rates = [swing_up(cost=cost, refinements=0).cost for cost in ("F**2 + theta.diff()**2", "F**2 + omega**2")]
+    assert rates[0] == pytest.approx(rates[1], rel=1e-9)
+
+
 def test_unknown_parameters() -> None:
     """The least damping is best; and a mass without a value is found: so that the force 1 moves it in the time."""
     dyn = loaded("cart_pole")
@@ -316,7 +322,37 @@ def pumped_swing() -> Any:
     return sol
 
 
-MECHANISMS = [five_bar, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling, pumped_swing]
+def crane() -> Any:
+    """The place of a hanging load as dependent coordinates, in least time; all rates are zero at both ends."""
+    (x, q, a, b), (v, w, c, d), F = S("x q a b"), S("v w c d"), S("F")
+    N, O = ground()  # noqa: E741
+    A = me.ReferenceFrame("A")
+    A.orient_axis(N, N.z, q)
+    A.set_ang_vel(N, w * N.z)
+    cart = O.locatenew("cart", x * N.x)
+    cart.set_vel(N, v * N.x)
+    load = cart.locatenew("load", -5 * A.y)
+    load.v2pt_theory(cart, N, A)
+    dyn = kc.compile(
+        kc.Model(
+            N,
+            [x, q],
+            [v, w],
+            [x.diff() - v, q.diff() - w, a.diff() - c, b.diff() - d],
+            q_dependent=[a, b],
+            u_dependent=[c, d],
+            configuration_constraints=[a - x - 5 * sm.sin(q), b + 5 * sm.cos(q)],
+            bodies=[me.Particle("cart", cart, 1), me.Particle("load", load, 10)],
+            forcelist=[(cart, F * N.x), (load, -98.1 * N.y)],
+            name="crane",
+        )
+    )
+    rest = dict.fromkeys("qvw", 0)
+    bounds = {"F": (-20, 20), "a": (0, 15)}
+    return dyn.optimize((1, 20), start={"x": 0, **rest}, end={"x": 15, **rest}, final_cost="t", bounds=bounds)
+
+
+MECHANISMS = [five_bar, crane, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling, pumped_swing]
 
 
 @pytest.mark.parametrize("problem", part(MECHANISMS, [five_bar, turn_of_a_body]))
@@ -415,6 +451,9 @@ def test_what_cannot_be() -> None:
         ({"cost": "gamma(F)"}, "gamma(F) holds gamma, which CasADi has not: write it by other functions"),
         ({"start": [0.0, 1.0]}, "start has shape (2,); it must be a mapping by name, or a state, (4,)"),
         ({"known": {"x": 1.0}}, "known gives 'x', which is no input"),
+        ({"cost": abs}, "cost is a function; it must be text or an expression of SymPy"),
+        ({"cost": "v.diff()**2"}, "no coordinate, speed or input of 'cart_pole' is called 'v_d'"),
+        ({"cost": None, "final_cost": "t"}, "final_cost is t, and duration is 2: give it a range, (low, high)"),
         ({"guess": 3}, "guess is 3; it must be a Trajectory, or a mapping from names to arrays or numbers"),
         ({"periodic": "x"}, "periodic is 'x'; it must be True, or names of states: ['x']"),
     ],

@@ -108,6 +108,25 @@ def test_what_the_recording_does_not_tell(recorded: dict[str, Array]) -> None:
     assert [moment / (m * l), inertia / (I + m * l**2)] == pytest.approx([total / (M + m)] * 2, abs=0.02)
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_is_known_to_rounding() -> None:
+    """exp(60 t) tells a parameter to many digits, from a start that is known: no variance is negative."""
+    y, v = me.dynamicsymbols("y v")
+    p, t = sm.Symbol("p"), me.dynamicsymbols._t
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", y * N.x)
+    P.set_vel(N, v * N.x)
+    push = 3600 * y - (3600 + p**2) * sm.sin(p * t)
+    model = kc.Model(N, [y], [v], [y.diff() - v], bodies=[me.Particle("P", P, 1)], forcelist=[(P, push * N.x)])
+    times = np.linspace(0, 1, 60)
+    seen = np.sin(np.pi * times) + 0.05 * np.random.default_rng(0).normal(size=60)
+    found = kc.compile(model, parameters={p: 1.0}).fit(
+        {"t": times, "y": seen}, {"p": 3.0}, start={"y": 0.0, "v": np.pi}, starts=1
+    )
+    assert found.parameters["p"] == pytest.approx(np.pi, rel=1e-6)
+    assert found.standard_errors["p"] < 1e-6
+
+
 @pytest.mark.long
 def test_a_wrong_model_is_no_success(recorded: dict[str, Array]) -> None:
     found = loaded("cart_pole").fit(recorded, ["l"], parameters={"b": 1.0}, starts=3)

@@ -81,6 +81,8 @@ def _range(dyn: CompiledModel, text: str, option: str) -> float | tuple[float | 
         sides = []
     if not 1 <= len(sides) <= 2 or sides == [None]:
         raise ModelError(f"{option} {text}: it must be a number, such as pi/2, or a range LOW:HIGH")
+    if option == "--bound" and len(sides) == 1:
+        raise ModelError(f"{option} {text}: it must be a range LOW:HIGH, of which either may be missing")
     return (sides[0], sides[1]) if len(sides) == 2 else sides[0]  # type: ignore[return-value]
 
 

@@ -26,6 +26,7 @@ __all__ = ["AnyRun", "OutsideRun", "integrate_outside", "interpolate_outside"]
 Array = npt.NDArray[np.float64]
 
 _DEGREE = 5  # degree of interpolants: 3 for Radau, the order for differentiation formulas, at most 5
+_ROUNDING = 1e-14  # of a sum, beside its terms
 _NODES = np.arange(1, _DEGREE + 1) / _DEGREE
 _TO_COEFFICIENTS = np.linalg.inv(_NODES[:, np.newaxis] ** np.arange(1, _DEGREE + 1))
 
@@ -120,10 +121,12 @@ def interpolate_outside(
 
 
 def _polynomial(start: Array, dense: Array, theta: Array) -> Array:
+    """The states there; a sum that cancels but for rounding is 0, since a projection compares residuals with terms."""
     result = np.zeros_like(start)
     for j in reversed(range(_DEGREE)):
         result = theta * (result + dense[..., j, :])
-    return np.asarray(start + result)
+    result, size = start + result, np.abs(start) + np.sum(np.abs(dense), axis=-2)
+    return np.where(np.abs(result) < _ROUNDING * size, 0.0, result)
 
 
 def _stretch(

@@ -14,9 +14,19 @@ from kanecore.motion.signals import Signal
 from kanecore.optimal.collocation_rules import Mesh
 from kanecore.optimal.motion_problem import MotionProblem
 
-__all__ = ["CollocatedMotion"]
+__all__ = ["CollocatedMotion", "without_rounding"]
 
 Array = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-12
+
+
+def without_rounding(values: Array, states: Array) -> Array:
+    """Values in whose columns numbers that are rounding beside states, and 1, are zeros.
+
+    `simulate` compares residuals of constraints with their terms, and refuses a state where these are rounding alone.
+    """
+    return np.where(np.abs(values) < _ROUNDING * np.max(np.abs(states), axis=0, initial=1.0), 0.0, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +79,7 @@ class CollocatedMotion:
         dense = np.einsum("jm,kmi->kji", self.mesh.rule.dense, rates[self.mesh.points_of()])
         dense *= np.diff(self.times)[:, np.newaxis, np.newaxis]
         dense[:, 0] += np.diff(self.ends[:, : dyn.n_x], axis=0) - dense.sum(axis=1)
-        return np.asarray(dense)
+        return without_rounding(dense, x)
 
     @cached_property
     def _at_points(self) -> tuple[Array, Array]:

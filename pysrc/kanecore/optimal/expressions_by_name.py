@@ -47,9 +47,13 @@ def expression(dyn: Evaluator, value: Any, argument: str, names: Collection[str]
     """
     if isinstance(value, str) and value in names:
         return sm.Symbol(value)
+    moving = {*dyn.names.x, *dyn.input_names}  # functions of t, which have rates
+    known = {name: sm.Function(name)(sm.Symbol("t")) if name in moving else sm.Symbol(name) for name in names}
     try:
-        made = sm.sympify(value, locals={name: sm.Symbol(name) for name in names})
+        made = sm.sympify(value, locals=known)
     except (sm.SympifyError, TypeError, SyntaxError, AttributeError) as error:
+        if callable(value):
+            raise TypeError(f"{argument} is a function; it must be text or an expression of SymPy") from None
         raise ValueError(f"{argument} holds {value!r}, which is no expression: {error}") from None
     rates = {rate: sm.Symbol(_name_of_rate(dyn, rate)) for rate in made.atoms(sm.Derivative)}
     made = made.xreplace(rates)

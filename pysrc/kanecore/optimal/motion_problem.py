@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sympy as sm
 
 from kanecore.binding.evaluator import Evaluator
 from kanecore.binding.given_values import finite_number, symbol_name
@@ -163,7 +164,7 @@ class MotionProblem:
 def read(dyn: Evaluator, arguments: Mapping[str, Any], following: tuple[Evaluator, Any] | None = None) -> MotionProblem:
     """The problem of the arguments of `optimize`; what follows may be a phase of a model, with its reset map."""
     mesh = Mesh(Rule.named(arguments["method"]), _edges(arguments["intervals"]))
-    duration = _range("duration", arguments["duration"])
+    duration = low, high = _range("duration", arguments["duration"])
     if not duration[0] > 0.0:
         raise ValueError(f"duration is {arguments['duration']!r}; it must be above 0")
     unknown = {
@@ -201,6 +202,8 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any], following: tuple[Evaluato
         rows = tuple(Condition(str(each), *relation(dyn, each, "path", names)) for each in listed)
     start, end = (conditions(name, _by_name(dyn, name, arguments[name])) for name in ("start", "end"))
     cost, final_cost = (formula(name, arguments[name]) for name in ("cost", "final_cost"))
+    if cost is None and final_cost is not None and final_cost.free_symbols == {sm.Symbol("t")} and low == high:
+        raise ValueError(f"final_cost is {final_cost}, and duration is {low:g}: give it a range, (low, high)")
     tol, refinements, options = finite_number("tol", arguments["tol"]), arguments["refinements"], arguments["options"]
     conditioned = conditions("bounds", arguments["bounds"]), start, end, rows
     periodic = _by_state(dyn, "periodic", arguments["periodic"], formula)

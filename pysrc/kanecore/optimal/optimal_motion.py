@@ -16,7 +16,7 @@ from kanecore.motion.external_integration import OutsideRun
 from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.run_inputs import RunInputs
 from kanecore.motion.trajectory import Trajectory
-from kanecore.optimal.collocated_motion import CollocatedMotion
+from kanecore.optimal.collocated_motion import CollocatedMotion, without_rounding
 from kanecore.optimal.collocation_rules import Mesh
 from kanecore.optimal.initial_guess import first_guess, resampled
 from kanecore.optimal.interval_errors import errors_of_cost, errors_of_states
@@ -36,7 +36,6 @@ _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
 _LEAST = 1e-300
 _MOST = 2000  # intervals, beyond which a mesh is not refined
-_ZERO = 1e-12  # of states that constraints hold at 0: `simulate` refuses those that are off by rounding alone
 _MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
 
 
@@ -176,9 +175,8 @@ def optimal_motions(
         found = []
         for each, guess, part, own in zip(arguments, guesses, programs, _parts(programs, solved), strict=True):
             y, v, parameters, length, *_ = part.unpacked(own.z)
-            y = np.where(np.abs(y) < _ZERO * np.max(np.abs(y), axis=0, initial=1.0), 0.0, y)
             duration = float(length[0, 0]) if length.size else guess.problem.duration[0]
-            numbers = CollocatedMotion(guess.problem, guess.mesh, y, v, parameters[0], duration)
+            numbers = CollocatedMotion(guess.problem, guess.mesh, without_rounding(y, y), v, parameters[0], duration)
             found.append(OptimalMotion(each, numbers, part, own, build + solved.build))
         for motion, before in zip(found, earlier, strict=False):
             motion.iterations, motion.refinements = motion.iterations + before.iterations, before.refinements + 1

@@ -39,6 +39,7 @@ _MISFIT = 3.0  # rms of residuals in units of sigma beyond which the model does 
 _NOISE = 1.5  # the same of all residuals, up to which no other start is tried
 _STEP_ERROR = 1e-4  # of the range of a state, from sample to sample
 _TOLD = 1.0  # standard error, of a logarithm or of the size of a parameter, beyond which nothing is known of it
+_ROUNDING = 1e-12  # of variances
 _WIDTH = 110
 
 
@@ -246,9 +247,11 @@ class _Program:
         variances, freedom = self._covariance(solved.z)
         of_z, of_start = variances[:n_z, :n_z], variances[n_z:, n_z:]
         directions = _undetermined(of_z, unknown.size, unknown.names)
+        lost = np.diag(of_z) < -_ROUNDING * unknown.size**2  # no variance is negative but by rounding
+        directions += [{name: 1.0} for name, without in zip(unknown.names, lost, strict=True) if without]
         noise = cost / max(freedom, 1)
         slopes = np.where(unknown.positive, unknown.values(z), 1.0)
-        deviation = np.sqrt(noise * np.diag(of_z))
+        deviation = np.sqrt(noise * np.maximum(np.diag(of_z), 0.0))
         deviation[[any(name in each for each in directions) for name in unknown.names]] = np.inf
         reach = stdtrit(max(freedom, 1), (1.0 + _CONFIDENCE) / 2) * deviation
         left = np.full((len(record.signals), n), np.nan)
@@ -285,7 +288,7 @@ class _Program:
             x=x,
             r=r,
             start=x[0],
-            start_errors=np.sqrt(noise * np.diag(of_start)),
+            start_errors=np.sqrt(noise * np.maximum(np.diag(of_start), 0.0)),
             residuals=named(left * record.sigma[:, np.newaxis], signals),
             sigma=named(record.sigma, signals),
             misfit=named(misfit, signals),
@@ -312,7 +315,6 @@ class _Program:
         columns = np.zeros((matrix.shape[0], n_z + n_x))
         np.fill_diagonal(columns, 1.0)
         variances = splu(matrix).solve(columns)[: n_z + n_x]
-        np.fill_diagonal(variances, np.maximum(np.diag(variances), 0.0))  # what is known to rounding
         return (variances + variances.T) / 2, self.errors.numel() - len(at) + rows.shape[0]
 
 
