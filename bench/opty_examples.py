@@ -50,10 +50,14 @@ def _rows(name: str) -> list[report.Row]:
             for case in ("kanecore", "kanecore, again"):
                 ours, seconds = _run(name, "kanecore")
                 rows.append(_row(case, ours, seconds) | {"s/opty": seconds / rows[0]["s"]})
+            begin = time.perf_counter()
             if name in SAME:
-                begin = time.perf_counter()
-                same = ours["sol"].optimize(guess=_guess(theirs, ours["dyn"]), refinements=0, **SAME[name], **NEAR)
-                rows.append(_row("same rule", {"sol": same}, time.perf_counter() - begin))
+                near = {"guess": _guess(theirs, ours["dyn"]), "refinements": 0, **SAME[name], **NEAR}
+                ours["sol"] = ours["sol"].optimize(**near)
+            else:
+                with contextlib.redirect_stdout(io.StringIO()):
+                    exec(cells()[f"{name} by the same rule"], ours)
+            rows.append(_row("same rule", ours, time.perf_counter() - begin))
         finally:
             os.environ.pop("KANECORE_CACHE_DIR")
             os.environ |= {} if before is None else {"KANECORE_CACHE_DIR": before}
@@ -84,14 +88,15 @@ def _guess(theirs: dict[str, Any], dyn: Any) -> dict[str, Any]:
 
 
 def _row(case: str, values: dict[str, Any], seconds: float) -> report.Row:
+    row: report.Row = {"case": case, "s": seconds}
     if "info" in values:
-        cost, iterations = values["info"]["obj_val"], values["problem"].iterations
-        return {"case": case, "s": seconds, "optimum": cost, "iterations": iterations}
-    if "found" in values:
-        return {"case": case, "s": seconds, "optimum": values["found"].parameters["p"]}
+        found = {"optimum": values["info"]["obj_val"], "iterations": values["problem"].iterations}
+        return row | found | ({"p": values["solution"][-1]} if "p" in values else {})
+    if "sol" not in values:
+        return row | {"p": values["found"].parameters["p"]}
     sol = values["sol"]
-    row: report.Row = {"case": case, "s": seconds, "optimum": sol.cost, "iterations": sol.iterations}
-    return row | {"interval_error": sol.interval_error}
+    row |= {"optimum": sol.cost, "iterations": sol.iterations, "interval_error": sol.interval_error}
+    return row | sol.parameters
 
 
 if __name__ == "__main__":
