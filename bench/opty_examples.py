@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import report
@@ -43,20 +44,23 @@ def cells() -> dict[str, str]:
 def _rows(name: str) -> list[report.Row]:
     theirs, seconds = _run(name, "opty")
     rows = [_row("opty", theirs, seconds)]
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.environ.get("KANECORE_CACHE_DIR")
-        os.environ["KANECORE_CACHE_DIR"] = folder
-        try:
-            for case in ("kanecore", "kanecore, again"):
+    with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryDirectory() as folder:
+        for case, environment in (
+            ("without a compiler", {"CC": "none", "KANECORE_CACHE_DIR": empty}),
+            ("kanecore", {"KANECORE_CACHE_DIR": folder}),
+            ("again", {"KANECORE_CACHE_DIR": folder}),
+        ):
+            with mock.patch.dict(os.environ, environment):
                 ours, seconds = _run(name, "kanecore")
-                rows.append(_row(case, ours, seconds) | {"s/opty": seconds / rows[0]["s"]})
-            if name in SAME:
-                begin = time.perf_counter()
-                same = ours["sol"].optimize(guess=_guess(theirs, ours["dyn"]), refinements=0, **SAME[name], **NEAR)
-                rows.append(_row("same rule", {"sol": same}, time.perf_counter() - begin))
-        finally:
-            os.environ.pop("KANECORE_CACHE_DIR")
-            os.environ |= {} if before is None else {"KANECORE_CACHE_DIR": before}
+            rows.append(_row(case, ours, seconds) | {"s/opty": seconds / rows[0]["s"]})
+        begin = time.perf_counter()
+        if name in SAME:
+            near = {"guess": _guess(theirs, ours["dyn"]), "refinements": 0, **SAME[name], **NEAR}
+            ours["sol"] = ours["sol"].optimize(**near)
+        else:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(cells()[f"{name} by the same rule"], ours)
+        rows.append(_row("same rule", ours, time.perf_counter() - begin))
     return rows
 
 
@@ -84,14 +88,15 @@ def _guess(theirs: dict[str, Any], dyn: Any) -> dict[str, Any]:
 
 
 def _row(case: str, values: dict[str, Any], seconds: float) -> report.Row:
+    row: report.Row = {"case": case, "s": seconds}
     if "info" in values:
-        cost, iterations = values["info"]["obj_val"], values["problem"].iterations
-        return {"case": case, "s": seconds, "optimum": cost, "iterations": iterations}
-    if "found" in values:
-        return {"case": case, "s": seconds, "optimum": values["found"].parameters["p"]}
+        found = {"optimum": values["info"]["obj_val"], "iterations": values["problem"].iterations}
+        return row | found | ({"p": values["solution"][-1]} if "p" in values else {})
+    if "sol" not in values:
+        return row | {"p": values["found"].parameters["p"]}
     sol = values["sol"]
-    row: report.Row = {"case": case, "s": seconds, "optimum": sol.cost, "iterations": sol.iterations}
-    return row | {"interval_error": sol.interval_error}
+    row |= {"optimum": sol.cost, "iterations": sol.iterations, "interval_error": sol.interval_error}
+    return row | sol.parameters
 
 
 if __name__ == "__main__":

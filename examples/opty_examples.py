@@ -131,6 +131,19 @@ dyn = kc.compile(driven, parameters={mu: 60, p: 1})
 found = dyn.fit({"t": times, "y1": measured}, {"p": 1.0}, start={"y1": 0, "y2": np.pi})
 print("p =", found.parameters["p"])
 
+# %% identification by the same rule
+sol = dyn.optimize(
+    1,
+    start={"y1": 0, "y2": np.pi},
+    cost="(y1 - seen)**2",
+    known={"seen": kc.Signal(times, measured)},
+    unknown={"p": (0, 10)},
+    method="midpoint",
+    intervals=99,
+    refinements=0,
+)
+print("p =", sol.parameters["p"], "interval error", round(sol.interval_error, 4))
+
 # %% crane: the mechanism
 x, q, v, u, F = me.dynamicsymbols("x q v u F")
 l, m1, m2, g, t = *sm.symbols("l m1 m2 g"), me.dynamicsymbols._t
