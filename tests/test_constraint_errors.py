@@ -75,9 +75,9 @@ def pendulum() -> kc.CompiledModel:
         # no expressions
         (
             {"configuration": [sm.Eq(x**2 + y**2, l**2)]},
-            "is Eq\\(.*write it as an expression that vanishes, .*x\\(t\\)",
+            "is Eq\\(.*write it as an expression equal to zero, .*x\\(t\\)",
         ),
-        ({"velocity": [sm.Eq(u1, 2)]}, "velocity constraint 0 is Eq\\(u1\\(t\\), 2\\): .*vanishes, u1\\(t\\) - 2"),
+        ({"velocity": [sm.Eq(u1, 2)]}, "velocity constraint 0 is Eq\\(u1\\(t\\), 2\\): .*equal to zero, u1\\(t\\) - 2"),
         ({"velocity": [u1 < 2]}, "StrictLessThan .*velocity constraint 0"),
         ({"velocity": [True]}, "velocity constraint 0"),
         ({"velocity": [None]}, "velocity constraint 0 has None, which is no SymPy expression"),

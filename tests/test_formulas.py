@@ -9,22 +9,25 @@ import numpy as np
 import pytest
 from browser import CHROMIUM
 
-EXTENSIONS = Path(__file__).parents[1] / "docs/_ext"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 @pytest.mark.long
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH")
 @pytest.mark.parametrize("formula", [r"\dot q", r"\dot u", r"\dot\theta"])
+@pytest.mark.parametrize("styled", [False, True])
 def test_the_dot_of_a_derivative_stands_clear_of_its_letter(
-    formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    styled: bool, formula: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("latex2mathml")
     image = pytest.importorskip("matplotlib.image")
-    monkeypatch.setattr(sys, "path", [str(EXTENSIONS), *sys.path])
+    monkeypatch.setattr(sys, "path", [str(DOCS / "_ext"), *sys.path])
     from formulas import mathml
 
     page, picture = tmp_path / "page.html", tmp_path / "page.png"
-    page.write_text(f"<body style='font: 16px sans-serif'>{mathml(formula, 'inline')}", encoding="utf-8")
+    style = (DOCS / "_static/kanecore.css").read_text(encoding="utf-8") if styled else ""
+    text = f"<style>{style}</style><body style='font: 16px sans-serif'>{mathml(formula, 'inline')}"
+    page.write_text(text, encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=200,100", f"--screenshot={picture}"]
     subprocess.run([str(CHROMIUM), *options, page.as_uri()], check=True, capture_output=True, timeout=60)
     ink = image.imread(picture)[..., :3].mean(axis=(1, 2)) < 1.0

@@ -702,7 +702,7 @@ def test_the_page_says_what_it_is_and_what_can_be_done(browser: Browser, tmp_pat
     assert hint.split("\n") == [
         "Drag a body to pull it; pause first to place it.",
         "Key a: change T.",
-        "At rest it would stay: it starts with a small push.",
+        "The start is an equilibrium with a small push.",
     ]
     assert browser.evaluate("document.scripts.length") == 4
     rows = browser.evaluate("[...document.querySelectorAll('.row span')].map(each => each.textContent)")

@@ -84,7 +84,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     "q' times u": (lambda d: {"kd_eqs": [d.q.diff() * (1 + d.u)]}, ["kinematical equation 0", "not linear"]),
     "with u'": (lambda d: {"kd_eqs": [d.q.diff() - d.u.diff()]}, ["Derivative(u(t), t)", "kinematical equation 0"]),
     "with q''": (lambda d: {"kd_eqs": [d.q.diff(t, 2) - d.u]}, ["(t, 2)", "u.diff()"]),
-    "an Eq": (lambda d: {"kd_eqs": [sm.Eq(d.q.diff(), d.u)]}, ["kd_eqs[0]", "vanishes", "-u(t)"]),
+    "an Eq": (lambda d: {"kd_eqs": [sm.Eq(d.q.diff(), d.u)]}, ["kd_eqs[0]", "equal to zero", "-u(t)"]),
     # coordinates and speeds
     "q a Symbol": (lambda d: {"q_ind": [sm.Symbol("q")]}, ["q_ind", "dynamicsymbols('q')"]),
     "q of something else": (lambda d: {"q_ind": [f(d.c)]}, ["q_ind", "f(c)", "function of time"]),

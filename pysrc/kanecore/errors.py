@@ -40,7 +40,7 @@ class KanecoreError(Exception):
 
 
 class KanecoreWarning(UserWarning):
-    """Warning of something suspicious in a description, which is used all the same."""
+    """Warning of a suspicious description, which is used nevertheless."""
 
 
 def warn(message: str) -> None:
@@ -59,7 +59,7 @@ class ModelError(KanecoreError):
 
 
 class CompileError(KanecoreError):
-    """Missing C compiler, or failed compile; the message holds the compiler's words and the path of the log."""
+    """Missing C compiler, or failed compile; the message has the compiler's output and the path of the log."""
 
 
 class StateError(KanecoreError):
@@ -159,7 +159,7 @@ class SingularError(StateError):
 
 
 class IntegrationError(KanecoreError):
-    """Failed integration; ``trajectory`` holds the run up to the failure.
+    """Failed integration; ``trajectory`` is the run up to the failure.
 
     Attributes
     ----------

@@ -262,7 +262,7 @@ class Model(Expressions):
 
     @classmethod
     def of_arguments(cls, arguments: Arguments) -> Model:
-        """The model of arguments that stand in one object."""
+        """The model of arguments that are in one object."""
         return cls.of_reading(Reader(arguments).read())
 
     @classmethod

@@ -368,7 +368,7 @@ class Builder(Variables):
 
     # -------------------------------------------------------------- constraints
     def constraint(self, kind: str, node: int, name: str | None = None, written: object = "") -> None:
-        """An expression that vanishes.
+        """An expression equal to zero.
 
         Parameters
         ----------

@@ -195,7 +195,7 @@ class Tendon:
 
 @dataclass(frozen=True)
 class Constraint:
-    """An expression that vanishes.
+    """An expression equal to zero.
 
     Attributes
     ----------

@@ -198,11 +198,11 @@ function side() {
     });
     const check = section(parent, "accuracy", true);
     if (machine.hasPower) {
-        const show = outputRow(check, "energy drift", "T + U less the work of all loads without a potential, relative to T");
+        const show = outputRow(check, "energy drift", "T + U minus the work of all loads without a potential, relative to T");
         refresh.push(() => show(motion.drift.toExponential(1)));
     }
     if (model.sizes.n_residuals) {
-        const show = outputRow(check, "constraints off by", "the largest residual");
+        const show = outputRow(check, "constraint error", "the largest residual");
         refresh.push(() => show(motion.residual.toExponential(1)));
     }
     share(parent);
@@ -272,7 +272,7 @@ function hint() {
         const names = own.map(key => arrows ? key.slice(5).toLowerCase() : key).join("/");
         return `${arrows ? "Arrow keys" : own.length > 1 ? "Keys" : "Key"} ${names}: change ${labelOf(model, model.inputs[input].name)}.`;
     });
-    const push = model.pushed ? ["At rest it would stay: it starts with a small push."] : [];
+    const push = model.pushed ? ["The start is an equilibrium with a small push."] : [];
     $("hint").textContent = [...hand, ...keys, ...push].join("\n");
     $("scene").setAttribute("aria-label", `picture of ${model.title || model.name}`);
 }

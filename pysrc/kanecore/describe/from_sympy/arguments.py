@@ -24,7 +24,7 @@ _DICTS = {
     "functions": "undefined functions and kc.Spline(x, y) or kc.CFunction",
 }
 _INSTEAD_OF_DICT = {
-    "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
+    "kd_eqs": " of expressions equal to zero, such as [q1.diff() - u1]",
     "parameters": " of symbols; their values go to compile(model, parameters={...})",
     "inputs": " of functions of time; their values go to dyn.inputs, or to simulate(inputs=...)",
 }

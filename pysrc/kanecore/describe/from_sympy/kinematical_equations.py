@@ -72,7 +72,7 @@ def _check_equations(symbols: Symbols, kd_eqs: Sequence[Any]) -> None:
         )
     for i, e in enumerate(kd_eqs):
         if isinstance(e, sm.Eq):
-            raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+            raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression equal to zero, {e.lhs - e.rhs}")
 
 
 def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[int]) -> list[list[int]]:

@@ -37,7 +37,7 @@ def constraints(kanes_method: Any) -> dict[str, list[Any]]:
 
 
 def kinematical_equations(kanes_method: Any) -> list[Any]:
-    """The kinematical differential equations as expressions that vanish, as the user wrote them.
+    """The kinematical differential equations as expressions equal to zero, as the user wrote them.
 
     With auxiliary speeds as SymPy solved them: it takes these out of the equations that it keeps.
     """

@@ -179,7 +179,7 @@ class Reader:
             stage = "acceleration" if kind == "acceleration" else "kinematics"
             for name, e in expressions.items():
                 if isinstance(e, sm.Eq):
-                    raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+                    raise ModelError(f"{name} is {e}: write it as an expression equal to zero, {e.lhs - e.rhs}")
                 self._builder.constraint(kind, self._symbols.node(e, name, stage), name, e)
 
     def _read_joints(self, bodies: Bodies) -> None:

@@ -13,7 +13,7 @@ __all__ = ["constrain_velocities"]
 
 
 def constrain_velocities(builder: Builder, velocity_constraints: Any) -> None:
-    """Add expressions that vanish, of a list or by name, such as the rows of rolling wheels."""
+    """Add expressions equal to zero, of a list or by name, such as the rows of rolling wheels."""
     if not velocity_constraints:
         return
     if isinstance(velocity_constraints, (str, bytes)) or not isinstance(velocity_constraints, (Mapping, Sequence)):
