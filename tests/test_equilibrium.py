@@ -58,7 +58,7 @@ def test_a_cyclic_coordinate_goes_on() -> None:
 def test_prescribed_motions_rest_unless_their_rates_are_set() -> None:
     """A tube that was turned by hand and stands; at a rate of turning the particles are further out."""
     dyn = kc.compile(rotating_tube.build(), parameters=rotating_tube.PARAMETERS)
-    with pytest.raises(ValueError, match="'theta'.* never set"):
+    with pytest.raises(ValueError, match=r"'theta'.* never set"):
         dyn.equilibrium()
     dyn.inputs["theta"] = 0.0
     standing = dyn.equilibrium()
