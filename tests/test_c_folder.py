@@ -569,6 +569,13 @@ def test_wrong_arguments(tmp_path: Path, arguments: dict[str, object], error: ty
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("real", ["double", "float"])
+def test_numbers_are_those_of_the_model(tmp_path: Path, real: str) -> None:
+    dyn = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5, "g": 9.81}, real=real)
+    dyn.export_c(tmp_path / "c", kernels="rhs", prefix="own")
+    assert f"typedef {real} own_real;" in (tmp_path / "c/own.h").read_text()
+
+
 def test_wrong_folders(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()

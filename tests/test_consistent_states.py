@@ -191,6 +191,8 @@ def test_values_that_cannot_stay_name_the_rows_that_they_violate() -> None:
         dyn.consistent(0.0, [0.6, -0.7, 0.0, 1.0, 0.2, 0.0], keep=["x", "y"])
     with pytest.raises(kc.ModelError, match="satisfy 'skate' of"):
         dyn.consistent(0.0, state, keep=["x", "v_x", "v_z"])
+    assert "misses skate by" in str(dyn.check(state))
+    assert "misses" not in str(dyn.check([0.6, -0.8, 0.0, 1.0, 0.75, 0.5]))  # by rounding alone
 
 
 def test_another_closure_than_the_one_nearby() -> None:

@@ -14,7 +14,7 @@ from mechanisms import compiled, mass_point, pendulum_in_a_plane
 from sweep import LONG, part
 
 import kanecore as kc
-from kanecore.gallery import four_bar, rolling_disc
+from kanecore.gallery import four_bar, rolling_disc, rotating_tube
 
 t = me.dynamicsymbols._t
 
@@ -53,6 +53,20 @@ def test_a_cyclic_coordinate_goes_on() -> None:
     held = dyn.equilibrium(fixed={"F": 0.3})
     assert held.state["v"] == pytest.approx(3.0)
     assert dyn.inputs["F"] == 0.0
+
+
+def test_prescribed_motions_rest_unless_their_rates_are_set() -> None:
+    """A tube that was turned by hand and stands; at a rate of turning the particles are further out."""
+    dyn = kc.compile(rotating_tube.build(), parameters=rotating_tube.PARAMETERS)
+    with pytest.raises(ValueError, match=r"'theta'.* never set"):
+        dyn.equilibrium()
+    dyn.inputs["theta"] = 0.0
+    standing = dyn.equilibrium()
+    assert standing.inputs == {"theta": 0.0, "theta_d": 0.0, "theta_dd": 0.0}
+    turning = dyn.equilibrium(fixed={"theta_d": 0.5})
+    assert turning.state["q1"] > standing.state["q1"]
+    dyn.inputs["theta_d"] = 0.5
+    assert dyn.equilibrium().state == turning.state
 
 
 def test_quadrotor_hovers() -> None:

@@ -436,7 +436,7 @@ def _export(options: argparse.Namespace) -> None:
             parameters=options.parameter,
             inputs=options.input,
             kernels=options.kernels,
-            real=options.real or "double",
+            real=options.real,
             prefix=options.prefix,
             integrators=options.integrators,
         )

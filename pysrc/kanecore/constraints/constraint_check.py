@@ -105,7 +105,7 @@ class Check(PrintedResult):
         if self.undetermined_reactions:
             lines.append(f"undetermined reactions, which depend on these: {', '.join(self.undetermined_reactions)}")
         worst = max(self.residuals, key=lambda name: abs(self.residuals[name]), default=None)
-        if worst is not None and self.residuals[worst] > 0.0:
+        if worst is not None and self.residuals[worst] > SOLVED:
             lines.append(f"the state given misses {worst} by {self.residuals[worst]:.3g} of its terms")
         if self.n_constraints:
             lines.append(f"condition: constraints {self.condition:.3g}, mass matrix {self.mass_condition:.3g}")

@@ -99,7 +99,8 @@ def equilibrium(
     fixed : names, or mapping of names to values, optional
         Coordinates, speeds and inputs that keep their values in x0, or have given values.
     inputs : names, or mapping of names to values, optional
-        Inputs that may change, from their current values or from given ones. All others keep their current values.
+        Inputs that may change, from their current values or from given ones. All others keep their current values;
+        a derivative of an input that was never set is 0.
     steady : names, optional
         Coordinates and speeds with zero rates in a steady motion, in place of those above.  If no speed is named, all
         u̇ vanish.
@@ -167,7 +168,9 @@ def _posed(
     of_inputs = {i: value for (kind, i), value in held.items() if kind == "input"}
     for i in free.keys() & of_inputs.keys():
         raise ValueError(f"{dyn.input_names[i]!r} is both fixed and among the inputs that may change")
-    given = {i: value for i, value in {**free, **of_inputs}.items() if value is not None}
+    never_set = np.isnan(dyn.kernels.values("input"))
+    at_rest = {k: 0.0 for k in dyn.input_rates if k >= 0 and never_set[k]}
+    given = at_rest | {i: value for i, value in {**free, **of_inputs}.items() if value is not None}
     r = dyn.names.resolved("input", {dyn.input_names[i]: value for i, value in given.items()})
     start = _start(dyn, x0, t, np.asarray(r), np.asarray(dyn.names.resolved("parameter", {} if p is None else p)))
     places = np.array(sorted(of_states), dtype=np.intp)

@@ -37,11 +37,13 @@ def export_c(
     dyn: Evaluator,
     folder: str | os.PathLike[str],
     kernels: str | Iterable[str] | None,
-    real: str,
+    real: str | None,
     prefix: str | None,
     integrators: bool,
 ) -> None:
     """Write a model as C: the work of `CompiledModel.export_c`."""
+    if real is None:
+        real = "float" if dyn.single else "double"
     if real not in REALS:
         raise ValueError(f"real is {real!r}; it must be one of {', '.join(map(repr, REALS))}")
     names, asked = _kernels(kernels)

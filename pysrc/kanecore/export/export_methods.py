@@ -22,7 +22,7 @@ def export_c(
     folder: str | os.PathLike[str],
     *,
     kernels: str | Iterable[str] | None = None,
-    real: str = "double",
+    real: str | None = None,
     prefix: str | None = None,
     integrators: bool = False,
 ) -> None:
@@ -40,8 +40,8 @@ def export_c(
         compares every function with results of this model), CMakeLists.txt, test/ and example/, a loop at 1 kHz.
     kernels : names of kernels or groups, optional
         Default, and "all": all that the model has.
-    real : {"double", "float"}
-        The type of all numbers, t too.
+    real : {"double", "float"}, optional
+        The type of all numbers, t too; default: that of this model.
     prefix : str, optional
         Prefix of all names, so that several models can be in one program: an identifier of C; default: the
         name of the model.
