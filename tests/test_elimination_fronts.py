@@ -195,3 +195,12 @@ def test_states_in_doubt_are_left_to_all_equations_at_once(monkeypatch: pytest.M
             except kc.KanecoreError as error:
                 found.append(str(error))
         assert found[0] == found[1]
+
+
+@pytest.mark.long
+def test_energy_of_many_loops_is_kept() -> None:
+    dyn = kc.compile(mechanism([CARRIAGE] * 32), parameters=PARAMETERS)
+    run = dyn.simulate((0.0, 100.0), dyn.consistent(0.0, near(32, 1)), rtol=1e-9, atol=1e-9)
+    kinetic = dyn.kinetic_energy(0.0, run.x)
+    assert np.ptp(kinetic + dyn.potential_energy(0.0, run.x)) < 1e-7 * np.max(kinetic)
+    assert np.max(np.abs(dyn.configuration_residual(0.0, run.x))) < 1e-9
