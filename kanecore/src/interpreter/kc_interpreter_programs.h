@@ -175,8 +175,8 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(balance, kc_balance, balance, 2)                                                                     \
     WAY(front_balance, kc_front_balance, front_balance, 5)                                                   \
     WAY(return, kc_return, return, 2)                                                                        \
-    WAY(projection, kc_projection, projection, 4)                                                            \
-    WAY(projection_gradient, kc_projection, projection_gradient, 6)                                          \
+    WAY(projection, kc_projection, projection, 5)                                                            \
+    WAY(projection_gradient, kc_projection, projection_gradient, 7)                                          \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
     WAY(reduced_linearization, kc_reduced_linearization, reduced_linearization, 7)                           \

@@ -132,6 +132,11 @@ SOLVING(closure, kc_closure, count_rows)
     PART(type, mass_matrix), PART(type, forcing), PART(type, jacobian), PART(type, bias), PART(type, sums)
 #define EQUATIONS {"equations", KC_EQUATIONS, 0}
 #define NO_MORE   {NULL, KC_NUMBER, 0}
+#define FRONTS(type, at)                                                                                     \
+    NUMBER(type, at.n_fronts), NUMBER(type, at.n), NUMBER(type, at.numbers), NUMBER(type, at.widest),        \
+        NUMBER(type, at.own), NUMBER(type, at.border), NUMBER(type, at.rows), INTEGERS(type, at.sizes),      \
+        INTEGERS(type, at.held), INTEGERS(type, at.places), INTEGERS(type, at.row_numbers),     \
+        NUMBER(type, at.correction)
 
 static const kc_coded_member of_after_motion[] = {
     NUMBER(after_motion, n),          NUMBER(after_motion, m),
@@ -163,10 +168,6 @@ static const kc_coded_member of_motion[] = {EQUATIONS,
                                             FUNCTION(kc_motion, result),
                                             FUNCTION(kc_motion, otherwise),
                                             NO_MORE};
-#define FRONTS(type, at)                                                                                     \
-    NUMBER(type, at.n_fronts), NUMBER(type, at.n), NUMBER(type, at.numbers), NUMBER(type, at.widest),        \
-        NUMBER(type, at.own), NUMBER(type, at.border), NUMBER(type, at.rows), INTEGERS(type, at.sizes),      \
-        INTEGERS(type, at.held), INTEGERS(type, at.places), INTEGERS(type, at.row_numbers)
 static const kc_coded_member of_front_motion[] = {
     FRONTS(kc_front_motion, fronts),      NUMBER(kc_front_motion, rank),
     NUMBER(kc_front_motion, eliminated),  NUMBER(kc_front_motion, n_known),
@@ -186,7 +187,8 @@ static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), 
         NUMBER(kc_projection, m_q), NUMBER(kc_projection, m_u), NUMBER(kc_projection, rank),                 \
         NUMBER(kc_projection, n_unit), INTEGERS(kc_projection, unit), FUNCTION(kc_projection, position),     \
         FUNCTION(kc_projection, velocity), FUNCTION(kc_projection, direction),                               \
-        FUNCTION(kc_projection, slopes)
+        FUNCTION(kc_projection, slopes), FRONTS(kc_projection, position_fronts),                             \
+        FRONTS(kc_projection, velocity_fronts), NUMBER(kc_projection, front_room)
 static const kc_coded_member of_projection[] = {PROJECTING, NO_MORE};
 static const kc_coded_member of_projection_gradient[] = {PROJECTING,
                                                          FUNCTION(kc_projection, position_sides),
@@ -324,8 +326,8 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(front_balance, KC_FRONT_BALANCE_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
-ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
-ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
+ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
+ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(matrix_product, KC_MATRIX_PRODUCT_ROOM(s[0], s[1]))
 ROOM(product, KC_FACTORED_PRODUCT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))

@@ -93,7 +93,11 @@ _MOTION = _Solver(
     arrays={"speeds": ("N", "0", "size.n_u", ""), "rows": ("M", "0", "size.n_constraints", "")},
     holds="K == 1",
 )
-# u̇ and λ, of `kc_reduced_motion`
+# u̇ and λ, of `kc_reduced_motion`; fronts take the scratch of all equations at once
+_REDUCED_HOLDS = (
+    "N <= n_all and M <= m_all and K == 1 and (not n_fronts or (n_held == N and m_held == M "
+    "and numbers <= 2*N*N and widest <= N + 1 + M*(N + 3)))"
+)
 _REDUCED = {
     **_PARTS,
     "fill": (f"(numbers if n_fronts else {_EQUATIONS}) + n_known", "n_fronts"),
@@ -116,25 +120,27 @@ _PRODUCT = {
     "finish": (_ALL, "True"),
 }
 _UNIT = {"unit": ("4*n_unit", "0", "n_q + n_u", "n_unit")}
+_LEVELS = {"position": "m_q", "velocity": "m_u"}
 _PROJECTION = _Solver(
-    sizes="n_q, n_u, n_max, max(m_q, m_u)",
+    sizes="n_q, n_u, n_max, max(m_q, m_u), front_room",
     out="n_q + n_u",
     x="n_q + n_u",
     functions={
-        "position": ("n_u*(n_u + 1) + m_q*(2*n_u + 2)", "m_q"),
-        "velocity": ("n_u*(n_u + 1) + m_u*(2*n_u + 2)", "m_u"),
+        **{
+            level: (f"({level}_numbers if {level}_n_fronts else n_u*(n_u + 1) + {m}*(2*n_u + 1)) + {m}", m)
+            for level, m in _LEVELS.items()
+        },
         "direction": ("n_q", "m_q"),
         "slopes": ("m_q*n_q", "m_q"),
     },
     arrays=_UNIT,
-    holds="N == n_max == max(n_q, n_u) and M == max(m_q, m_u) and K == 1",
+    holds="N == n_max == max(n_q, n_u) and M == max(m_q, m_u) and K == 1"
+    + "".join(
+        f" and (not {x}_n_fronts or ({x}_n_held == n_u and {x}_m_held == {m} and {x}_numbers + {m} + 2*n_u "
+        f"+ {x}_n_fronts + {x}_widest <= front_room))"
+        for x, m in _LEVELS.items()
+    ),
 )
-_FRONTS = {
-    "sizes": ("8*n_fronts", "-1", "2**30", "n_fronts"),
-    "held": ("sum(sizes[::8]) + sum(sizes[1::8])", "0", "n", "n_fronts"),
-    "places": ("sum(sizes[1::8])", "0", "n", "n_fronts and sum(sizes[1::8])"),
-    "row_numbers": ("sum(sizes[2::8])", "0", "sum(sizes[2::8])", "n_fronts and sum(sizes[2::8])"),
-}
 _HESSIAN = {
     "fixed": ("n_fixed", "True"),
     "column": ("n", "n_inner"),
@@ -160,13 +166,13 @@ SOLVERS: dict[str, _Solver] = {
     "motion": _MOTION,
     "general_motion": _MOTION,
     "front_motion": _Solver(
-        "n, n_fronts, numbers, widest, n_known",
+        "n_held, n_fronts, numbers, widest, n_known",
         functions={
-            "fill": ("numbers + n_known", "True"),
+            "fill": ("numbers + n_known", "n_fronts"),
             "result": (_ALL, "True"),
             "otherwise": (_ALL, "True"),
         },
-        arrays=_FRONTS,
+        holds="n_fronts",
     ),
     "free_motion": _Solver("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
     "balance": _Solver("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
@@ -174,8 +180,7 @@ SOLVERS: dict[str, _Solver] = {
         "N, M, n_known, n_all, m_all",
         "m_all",
         functions=_REDUCED,
-        arrays=_FRONTS,
-        holds="N <= n_all and M <= m_all and K == 1 and n_fronts",
+        holds=f"{_REDUCED_HOLDS} and n_fronts",
         beside="n_known + N",
     ),
     "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
@@ -201,11 +206,10 @@ SOLVERS: dict[str, _Solver] = {
         "(n_q + n_all)*k",
         functions={**_REDUCED, "slopes": ("k*(M + n_q + n_all) + (n_all - N)*N", "True")},
         arrays={
-            **_FRONTS,
             "speeds": ("N", "0", "n_all", ""),
             "followers": ("n_all - N", "0", "n_all", "n_all - N"),
         },
-        holds="N <= n_all and M <= m_all and K == 1",
+        holds=_REDUCED_HOLDS,
         beside="n_known + N",
     ),
     "inverse": _Solver(
@@ -220,8 +224,7 @@ SOLVERS: dict[str, _Solver] = {
     "product": _Solver(
         "N, M, n_known, n_all, m_all, n_kept",
         functions={**_REDUCED, "sides": ("n_kept + N + M", "True"), "finish": (_ALL, "True")},
-        arrays=_FRONTS,
-        holds="N <= n_all and M <= m_all and K == 1",
+        holds=_REDUCED_HOLDS,
         beside="n_known + N",
     ),
     "general_product": _Solver("N, M, n_kept", functions=_PRODUCT, holds="K == 1"),
@@ -309,11 +312,11 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
     ``reaches`` belong to the functions before this one.  ValueError for an impossible size, member or list.
     """
     name, solver = function.solver, SOLVERS[function.solver]
-    members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
+    fronts, members = _fronts(function.members)
     called = {each: members.pop(each) for each in solver.functions if each in members}
     lists = {each: np.ravel(members.pop(each)) for each in solver.arrays if each in members}
     n, m, k = (0, 0, 0) if function.equations is None else function.equations[:3]
-    numbers = {"N": n, "M": m, "K": k, **members}
+    numbers = {"N": n, "M": m, "K": k, **members, **fronts}
     _check_numbers(name, numbers)
     model = SimpleNamespace(**sizes)
     names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})
@@ -335,8 +338,6 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
         _check_places(f"{each} of {name}", found, value(length), low, high, value)
     if name == "forest":
         _check_trees(names)
-    if names["n_fronts"]:
-        _check_fronts(names)
     out = value(solver.out)
     for each, i in called.items():
         most = solver.functions[each][0]
@@ -402,28 +403,51 @@ def _check_trees(s: Mapping[str, Any]) -> None:
         right(what, rows[:, 0] + length <= np.repeat(stride, counts), rows[:, 1] + length <= s["columns"])
 
 
-def _check_fronts(s: Mapping[str, Any]) -> None:
-    """Raise ValueError for inconsistent fronts, as ``fronts.h`` reads them."""
-    sizes = np.asarray(s["sizes"], dtype=np.int64).reshape(-1, 8)
-    own, border, rows, parent, *places = sizes.T
+def _fronts(members: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, Any]]:
+    """The numbers of each structure of fronts by names that begin with its own; the other members by their names."""
+    numbers, others, found = dict[str, int](), dict[str, Any](), dict[str, dict[str, Any]]()
+    for name, x in members.items():
+        structure, _, member = name.rpartition(".")
+        if structure.endswith("fronts"):
+            found.setdefault(structure.rpartition(".")[2].removesuffix("fronts"), {})[member] = x
+        else:
+            others[member] = x
+    for name, of in found.items():
+        lists = {each: np.asarray(of.pop(each, ()), dtype=np.int64).ravel() for each in _LISTS_OF_FRONTS}
+        _check_numbers(f"{name}fronts", of)
+        held = _check_fronts(_Names(of), **lists)
+        numbers |= {f"{name}{each}": x for each, x in (*of.items(), *held.items())}
+    return numbers, others
+
+
+_LISTS_OF_FRONTS = ("sizes", "held", "places", "row_numbers")
+
+
+def _check_fronts(s: Mapping[str, int], sizes: Any, held: Any, places: Any, row_numbers: Any) -> dict[str, int]:
+    """Numbers of speeds and rows; ValueError for inconsistent fronts, as ``fronts.h`` reads them."""
+    if not len(sizes) or len(sizes) != 8 * s["n_fronts"]:
+        raise ValueError(f"there are no sizes of {s['n_fronts']} fronts")
+    own, border, rows, parent, *places_of = sizes.reshape(-1, 8).T
     width = own + border + 1
     numbers = own * width + border * (border + 1) + rows * (width + np.maximum(width - 1, rows))
     lengths = (numbers, width - 1, border, rows)
     begins = [np.cumsum(length) - length for length in lengths]
-    right = sizes.size and np.all(own > 0) and np.all(sizes[:, 1:3] >= 0) and np.array_equal(places, begins)
+    right = bool(np.all(own > 0) and min(border) >= 0 <= min(rows) and max(width) + max(rows) < _LONGEST)
+    right = right and np.array_equal(places_of, begins)
+    right = right and [len(held), len(places), len(row_numbers)] == [sum(each) for each in lengths[1:]]
     right = right and (s["numbers"], s["n"]) == (sum(numbers), sum(own))
     right = right and s["widest"] >= max(width + rows * (width + 2))
-    if s["N"]:  # their scratch is that of all equations at once
-        right = right and (s["N"], s["M"]) == (s["n"], sum(rows)) and s["numbers"] <= 2 * s["N"] ** 2
-        right = right and s["widest"] <= s["N"] + 1 + s["M"] * (s["N"] + 3)
     order: list[int] = []
-    for k in range(len(sizes) if right else 0):
-        order += s["held"][begins[1][k] :][: own[k]].tolist()
-        of_border = s["places"][begins[2][k] :][: border[k]] if border[k] else np.zeros(0)
-        right = right and (not border[k] or (k < parent[k] < len(sizes) and of_border[-1] < width[parent[k]] - 1))
-        right = right and bool(np.all(np.diff(of_border) > 0))
-    if not right or sorted(order) != list(range(s["n"])):
+    for k in range(len(own) if right else 0):
+        order += held[begins[1][k] :][: own[k]].tolist()
+        of_border = places[begins[2][k] :][: border[k]]
+        if border[k]:
+            right = right and k < parent[k] < len(own) and of_border[0] >= 0 and of_border[-1] < width[parent[k]] - 1
+            right = right and bool(np.all(np.diff(of_border) > 0))
+    right = right and sorted(order) == list(range(s["n"])) and min(held) >= 0 and max(held) < s["n"]
+    if not right or sorted(row_numbers) != list(range(len(row_numbers))):
         raise ValueError("fronts name what is not there")
+    return {"n_held": s["n"], "m_held": len(row_numbers)}
 
 
 def reach_of_program(function: Any) -> Reach:

@@ -185,7 +185,8 @@ class Derivation:
     @cached_property
     def fronts(self) -> tuple[Front, ...]:
         """The fronts of `solving`; none if they do not help."""
-        return fronts(self.solving) if self.solving else ()
+        e = self.solving
+        return fronts(len(e.speeds), len(e.rows), e.system) if e else ()
 
     @cached_property
     def general(self) -> Solving:

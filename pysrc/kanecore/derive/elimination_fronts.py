@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 from kanecore.graph.expression_graph import Graph
 
-from .constraint_elimination import Solving
-
 __all__ = ["Front", "front_system", "fronts"]
 
 HELP = 2
@@ -56,10 +54,12 @@ class Front:
         return len(self.own) * self.width + border * (border + 1) + rows * self.width + self.room
 
 
-def fronts(solving: Solving) -> tuple[Front, ...]:
-    """The fronts of a system, in the order of their elimination; empty if all equations at once take about as long."""
-    n, m = len(solving.speeds), len(solving.rows)
-    system, jacobian = solving.system, n * (n + 1)
+def fronts(n: int, m: int, system: Sequence[int]) -> tuple[Front, ...]:
+    """The fronts of n speeds and m rows, in the order of their elimination; empty if they do not help.
+
+    ``system`` is [M (n, n), f (n), G (m, n), γ (m), bounds (m, n) of the terms of the entries of G].
+    """
+    jacobian = n * (n + 1)
     masses = [{j for j in range(n) if j != i and system[i * n + j]} for i in range(n)]
     rows = [{j for j in range(n) if system[jacobian + i * n + j]} for i in range(m)]
     if not all(system[i * (n + 1)] for i in range(n)):  # a speed without mass has no unit
@@ -73,12 +73,11 @@ def fronts(solving: Solving) -> tuple[Front, ...]:
     return _connected(found)
 
 
-def front_system(g: Graph, solving: Solving, found: Sequence[Front]) -> tuple[int, ...]:
+def front_system(g: Graph, n: int, m: int, system: Sequence[int], found: Sequence[Front]) -> tuple[int, ...]:
     """The arrays of all fronts, one after the other: see ``emit/runtime/fronts.h``."""
-    n, m = len(solving.speeds), len(solving.rows)
-    parts, at = list[tuple[int, ...]](), 0
+    parts, at = list[Sequence[int]](), 0
     for size in (n * n, n, m * n, m, m * n):
-        parts.append(solving.system[at : at + size])
+        parts.append(system[at : at + size])
         at += size
     mass, forcing, jacobian, bias, sums = parts
     entries: list[int] = []

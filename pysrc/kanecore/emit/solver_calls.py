@@ -74,11 +74,11 @@ SOLVERS = {
     "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
     "front_balance": Solver(*("kc_front_balance", "kc_balance_fronts", "KC_FRONT_BALANCE_ROOM", ("reduced_motion.h",))),
     "return": Solver("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
-    "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
+    "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("fronts.h", "projection_and_rank.h")),
     "projection_gradient": Solver(
-        *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("projection_gradient.h",))
+        *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("fronts.h", "projection_gradient.h"))
     ),
-    "closure": Solver("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
+    "closure": Solver("kc_closure", "kc_count", "KC_COUNT_ROOM", ("fronts.h", "projection_and_rank.h")),
     "linearization": Solver(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("constraint_solver.h", "linearize.h")),
         {"solve": "kc_solve_equations"},

@@ -102,7 +102,8 @@ def _own(function: Solved) -> int:
     """Operations of one run of a solver: its linear equations, and passes over its arrays."""
     members: Mapping[str, Any] = function.members
     equations = [member for member in members.values() if isinstance(member, Equations)]
-    passes = 8 * sum(function.sizes) ** 2 + 100  # of what has no line below
+    sizes = function.sizes[:4] if "front_room" in members else function.sizes
+    passes = 8 * sum(sizes) ** 2 + 100 + 2 * _of_fronts(members)  # of what has no line below
     match function.solver:
         case "short_way" | "after_motion":
             return 2
@@ -110,10 +111,8 @@ def _own(function: Solved) -> int:
             passes = 0
         case "motion" | "general_motion":
             passes = motion(equations[0].m, int(members["n_residuals"]))
-        case "front_motion":
-            return _of_fronts(members, "fronts.sizes")
-        case "front_balance":
-            return _of_fronts(members, "motion.fronts.sizes")
+        case "front_motion" | "front_balance":
+            return _of_fronts(members)
         case "balance":
             return multipliers(equations[0].n, equations[0].m)
         case "inverse":
@@ -136,9 +135,10 @@ def _own(function: Solved) -> int:
     return passes + sum(_solution(e, function.solver) for e in equations)
 
 
-def _of_fronts(members: Mapping[str, Any], name: str) -> int:
-    sizes = members[name]
-    return sum(front(*sizes[i : i + 3]) for i in range(0, len(sizes), 8))
+def _of_fronts(members: Mapping[str, Any]) -> int:
+    """Operations of all fronts of a solver, of which there may be none."""
+    found = [sizes for name, sizes in members.items() if name.endswith("fronts.sizes")]
+    return sum(front(*sizes[i : i + 3]) for sizes in found for i in range(0, len(sizes), 8))
 
 
 def _solution(e: Equations, solver: str) -> int:

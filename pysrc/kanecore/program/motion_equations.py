@@ -17,7 +17,7 @@ from .function_store import Functions
 from .mass_matrix_functions import mass_matrix
 from .way_to_solve import is_written_once_more
 
-__all__ = ["equation_parts", "equations_of_all", "filled", "fronted", "n_residuals", "shared_members"]
+__all__ = ["equation_parts", "equations_of_all", "filled", "front_members", "fronted", "n_residuals", "shared_members"]
 
 
 def equation_parts(f: Functions, *names: str) -> dict[str, str]:
@@ -57,7 +57,15 @@ def fronted(
     f: Functions, kernel: str, solving: Solving, found: Sequence[Front], prefix: str = ""
 ) -> tuple[dict[str, Member], tuple[int, ...]]:
     """Members that fill the equations by fronts, and sizes of their scratch."""
-    filled = Derived((*front_system(f.g, solving, found), *solving.known), limits=solving.limits)
+    n, m = len(solving.speeds), len(solving.rows)
+    arrays = front_system(f.g, n, m, solving.system, found)
+    filled = Derived((*arrays, *solving.known), limits=solving.limits)
+    by_fronts, sizes = front_members(f"{prefix}fronts", found)
+    return by_fronts | {f"{prefix}fill": f.once(f"fill_{kernel}", filled, in_core=True)}, (n, *sizes)
+
+
+def front_members(name: str, found: Sequence[Front]) -> tuple[dict[str, Member], tuple[int, int, int]]:
+    """Members of the structure ``name`` of fronts; their number, and that of all numbers in arrays and scratch."""
     sizes, at = list[int](), [0, 0, 0, 0]
     for front in found:
         sizes += [len(front.own), len(front.border), len(front.rows), front.parent, *at]
@@ -65,19 +73,24 @@ def fronted(
         at = [x + y for x, y in zip(at, lengths, strict=True)]
     shapes = Counter(tuple(sizes[i : i + 3]) for i in range(0, len(sizes), 8))
     own, border, rows = shapes.most_common(1)[0][0]
-    n, widest = len(solving.speeds), max(each.width + len(each.rows) * (each.width + 2) for each in found)
-    numbers = {"n_fronts": len(found), "n": n, "numbers": at[0], "widest": widest, "own": own, "border": border}
+    n, widest = (
+        sum(len(each.own) for each in found),
+        max(each.width + len(each.rows) * (each.width + 2) for each in found),
+    )
     members: dict[str, Member] = {
-        **numbers,
+        "n_fronts": len(found),
+        "n": n,
+        "numbers": at[0],
+        "widest": widest,
+        "own": own,
+        "border": border,
         "rows": rows,
         "sizes": tuple(sizes),
         "held": tuple(x for each in found for x in (*each.own, *each.border)),
         "places": tuple(x for each in found for x in each.places),
         "row_numbers": tuple(x for each in found for x in each.rows),
     }
-    by_fronts: dict[str, Member] = {f"{prefix}fronts.{name}": member for name, member in members.items()}
-    by_fronts[f"{prefix}fill"] = f.once(f"fill_{kernel}", filled, in_core=True)
-    return by_fronts, (n, len(found), at[0], widest)
+    return {f"{name}.{member}": value for member, value in members.items()}, (len(found), at[0], widest)
 
 
 def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:

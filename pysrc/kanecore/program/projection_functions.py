@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from kanecore.derive.elimination_fronts import front_system, fronts
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
 
 from .function_parts import Equations, Function, Member
 from .function_store import Functions
+from .motion_equations import front_members
 
 __all__ = ["projected", "projection_gradient", "quaternions", "stabilization"]
 
@@ -66,9 +68,18 @@ def _projecting(f: Functions) -> tuple[dict[str, Member], tuple[int, ...]]:
         "m_u": m_u,
         **quaternions(f),
     }
+    room = 0
     for member, derived in f.derivation.projections.items():
-        members[member] = f.once(f"{member}_project", derived, in_scratch, n_max - n)
-    return members, (n_q, n, n_max, m)
+        roots, level = derived.roots, {"position": m_q, "velocity": m_u}.get(member, 0)
+        found = fronts(n, level, roots) if level else ()
+        if found:
+            by_fronts, (n_fronts, numbers, widest) = front_members(f"{member}_fronts", found)
+            members |= by_fronts | {f"{member}_fronts.correction": 1}
+            roots = (*front_system(f.g, n, level, roots, found), *roots[-level:])
+            room = max(room, numbers + level + 2 * n + n_fronts + widest)
+        members[member] = f.once(f"{member}_project", Derived(roots), in_scratch, n_max - n)
+    members["front_room"] = room
+    return members, (n_q, n, n_max, m, room)
 
 
 def quaternions(f: Functions) -> dict[str, Member]:

@@ -49,6 +49,7 @@ typedef struct kc_fronts {
     const int *held;        /* own and border of each front, one front after the other */
     const int *places;      /* of each border: among the parent's own and border */
     const int *row_numbers; /* of the rows of each front */
+    int correction;         /* whether rows that are left may contradict others, and more may count */
 
     /* scratch */
     kc_real *arrays; /* of each front [M -f] of its own speeds, zeros for its border, [G gamma], and what the
@@ -177,8 +178,8 @@ KC_INLINE int kc_reduce_front(const kc_front *f, int forces, kc_real *columns, k
 
 /* Whether a front whose first r rows have pivots is in no doubt: none is small beside the border, and rows
  * that are left say nothing. */
-KC_INLINE kc_mask kc_is_certain(const kc_front *f, int r, const kc_real *columns, const kc_real *units,
-                                const kc_real *level)
+KC_INLINE kc_mask kc_is_certain(const kc_fronts *s, const kc_front *f, int r, const kc_real *columns,
+                                const kc_real *units, const kc_real *level)
 {
     const int own = f->own, width = f->width;
     const kc_real *const G = f->G;
@@ -191,7 +192,8 @@ KC_INLINE kc_mask kc_is_certain(const kc_front *f, int r, const kc_real *columns
     for (int i = r; i < f->rows; i++) {
         for (int j = r; j < width - 1; j++)
             holds &= (kc_mask)(kc_abs(G[i * width + j]) * columns[j] * units[i] <= kc_all(KC_INDEPENDENT));
-        holds &= (kc_mask)(kc_abs(G[i * width + width - 1]) <= kc_all(KC_CONTRADICTORY_REST) * level[i]);
+        if (!s->correction)
+            holds &= (kc_mask)(kc_abs(G[i * width + width - 1]) <= kc_all(KC_CONTRADICTORY_REST) * level[i]);
     }
     return holds;
 }
@@ -273,7 +275,7 @@ KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int forces, int k, int
     kc_mask holds = KC_TRUE;
     const int r = kc_reduce_front(&f, forces, columns, units, level, &holds);
     s->rank[k] = kc_all(r);
-    holds &= kc_is_certain(&f, r, columns, units, level);
+    holds &= kc_is_certain(s, &f, r, columns, units, level);
     if (!kc_any(holds))
         return KC_FAULT_UNLESS(holds);
     if (r == rows) { /* the compiler knows it */
@@ -351,7 +353,7 @@ KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, int forces, kc
             return failed;
         rank += kc_count_of(s->rank[k]);
     }
-    if (rank != count)
+    if (s->correction ? rank < count : rank != count)
         return KC_FAULT_UNLESS(kc_not(KC_TRUE));
     for (int k = s->n_fronts - 1; k >= 0; k--) {
         const int *const sizes = s->sizes + KC_SIZES * k;
@@ -363,10 +365,10 @@ KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, int forces, kc
     return failed;
 }
 
-/* The same with what forces and other right-hand sides need. */
-KC_SOLVER kc_fault kc_factor_fronts(const kc_fronts *s, int count, kc_real *a)
+/* The same as one copy, with what forces and other right-hand sides need. */
+KC_SOLVER kc_fault kc_factor_fronts(const kc_fronts *s, int count, int forces, kc_real *a)
 {
-    return kc_solve_fronts(s, count, 1, a);
+    return kc_solve_fronts(s, count, forces, a);
 }
 
 /* Copy, in each state, row `place` of own speeds from rows of k numbers, or to these. */
@@ -493,6 +495,30 @@ KC_SOLVER void kc_find_front_forces(const kc_fronts *s, const kc_real *a, const 
         }
         for (int i = 0; i < rows; i++)
             lambda[numbers[i]] = forces[i];
+    }
+}
+
+/* Fill the equations of all speeds and rows from arrays of fronts, before their elimination. */
+KC_SOLVER void kc_join_fronts(const kc_fronts *s, const kc_saddle *e)
+{
+    const int n = e->n;
+    kc_clear(n * n, e->M), kc_clear(e->m * n, e->G), kc_clear(e->m * n, e->sums);
+    for (int k = 0; k < s->n_fronts; k++) {
+        const int *const sizes = s->sizes + KC_SIZES * k, *const numbers = s->row_numbers + sizes[7];
+        const kc_front f = kc_front_of(s, k, sizes[0], sizes[1], sizes[2]);
+        const int last = f.width - 1, *const speeds = f.speeds;
+        for (int i = 0; i < f.own; i++) {
+            for (int j = 0; j < last; j++)
+                e->M[speeds[i] * n + speeds[j]] = e->M[speeds[j] * n + speeds[i]] = f.M[i * f.width + j];
+            e->f[speeds[i]] = -f.M[i * f.width + last];
+        }
+        for (int i = 0; i < f.rows; i++) {
+            for (int j = 0; j < last; j++) {
+                e->G[numbers[i] * n + speeds[j]] = f.G[i * f.width + j];
+                e->sums[numbers[i] * n + speeds[j]] = f.T[i * last + j];
+            }
+            e->gamma[numbers[i]] = f.G[i * f.width + last];
+        }
     }
 }
 

@@ -38,6 +38,10 @@ typedef struct kc_projection {
     kc_function *position_sides, *velocity_sides;       /* (dy/da)' l (n_u) */
     kc_function *position_gradient, *velocity_gradient; /* by y, r and p (n_all) */
     int n_z, n_all, weights;                            /* weights: their place in x */
+    /* The equations by fronts, with scratch for them: `position`, `velocity` fill these.  n_fronts = 0: all
+     * at once. */
+    kc_fronts position_fronts, velocity_fronts;
+    int front_room;
 
     /* scratch */
     kc_place at;
@@ -47,6 +51,7 @@ typedef struct kc_projection {
     kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
     kc_real *units;    /* of the coordinates, or of the speeds */
     int directly;      /* q itself moves, not along motions */
+    kc_real *fronted;  /* the arrays of fronts, then their scratch */
     kc_real *kept;     /* NULL, or room for steps: the level, and y before the step */
     int n_kept;
 } kc_projection;
@@ -58,9 +63,9 @@ typedef struct kc_projection {
 /* Steps of Newton's method on each way back, of each level. */
 #define KC_PROJECTION_STEPS 64
 
-#define KC_PROJECTION_ROOM(n_q, n_u, n_max, m)                                                               \
+#define KC_PROJECTION_ROOM(n_q, n_u, n_max, m, front_room)                                                   \
     (KC_EQUATIONS_ROOM(n_max, m, 1) + (m) + KC_SCRATCH_ROOM(n_max, m) + 2 * (m) + (n_max) + (n_q) + (n_u) +  \
-     (n_max))
+     (n_max) + (front_room))
 
 /* The units of the coordinates: how far motions move them in which one speed is one unit. */
 KC_ONCE void kc_coordinate_units(kc_projection *s)
@@ -122,17 +127,71 @@ KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
     }
 }
 
+/* The same by fronts, and the residuals. */
+KC_ONCE void kc_size_front_rows(kc_projection *s, const kc_fronts *fronts, int level, const kc_real *sizes)
+{
+    kc_real largest = 0;
+    for (int k = 0; k < fronts->n_fronts && level; k++) {
+        const int *const own = fronts->sizes + KC_SIZES * k;
+        const kc_front f = kc_front_of(fronts, k, own[0], own[1], own[2]);
+        for (int j = 0; j < f.own; j++) {
+            const kc_real root = kc_sqrt(kc_abs(f.M[j * (f.width + 1)]));
+            s->units[f.speeds[j]] = root > 0 ? 1 / root : 0;
+            largest = kc_max(largest, kc_abs(s->y[s->n_q + f.speeds[j]]) * root);
+        }
+    }
+    for (int k = 0; k < fronts->n_fronts; k++) {
+        const int *const own = fronts->sizes + KC_SIZES * k, *const numbers = fronts->row_numbers + own[7];
+        const kc_front f = kc_front_of(fronts, k, own[0], own[1], own[2]);
+        for (int i = 0; i < f.rows; i++) {
+            kc_real slope = 0;
+            for (int j = 0; j < f.width - 1 && level; j++)
+                slope = kc_max(slope, kc_abs(f.G[i * f.width + j]) * s->units[f.speeds[j]]);
+            if (s->sizes[numbers[i]] == 0)
+                s->sizes[numbers[i]] = sizes[numbers[i]] + KC_RANK / KC_SOLVED * slope * largest;
+            s->residual[numbers[i]] = f.G[i * f.width + f.width - 1];
+        }
+    }
+}
+
+/* The fronts of a level, of which there may be none. */
+KC_INLINE kc_fronts *kc_fronts_of_level(kc_projection *s, int level)
+{
+    return level ? &s->velocity_fronts : &s->position_fronts;
+}
+
+/* Fill the equations of a level (0: phi, 1: c) at y, and the arrays of its fronts.  Returns what follows:
+ * what each row is summed from. */
+KC_ONCE const kc_real *kc_fill_equations(kc_projection *s, int level)
+{
+    kc_saddle *const e = s->equations;
+    kc_fronts *const fronts = kc_fronts_of_level(s, level);
+    kc_function *const fill = level ? s->velocity : s->position;
+    e->n = s->n_u;
+    const kc_real *const end = kc_place_equations(e, s->arrays);
+    if (!fronts->n_fronts) {
+        fill(KC_AT(&s->at), s->y, s->arrays);
+        return end;
+    }
+    kc_place_fronts(fronts, s->fronted, s->fronted + fronts->numbers + e->m);
+    fill(KC_AT(&s->at), s->y, s->fronted);
+    return s->fronted + fronts->numbers;
+}
+
 /* Fill the equations of a level (0: phi, 1: c) at y.  Returns the largest residual beside its terms; `worst`
  * is its number. */
 KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
 {
     kc_saddle *const e = s->equations;
-    e->n = s->n_u;
-    const kc_real *const sizes = kc_place_equations(e, s->arrays);
-    (level ? s->velocity : s->position)(KC_AT(&s->at), s->y, s->arrays);
-    kc_size_rows(s, level, sizes);
-    for (int i = 0; i < e->m; i++)
-        s->residual[i] = e->gamma[i];
+    const kc_fronts *const fronts = kc_fronts_of_level(s, level);
+    const kc_real *const sizes = kc_fill_equations(s, level);
+    if (fronts->n_fronts)
+        kc_size_front_rows(s, fronts, level, sizes);
+    else {
+        kc_size_rows(s, level, sizes);
+        for (int i = 0; i < e->m; i++)
+            s->residual[i] = e->gamma[i];
+    }
     return kc_residual(e->m, s->residual, s->sizes, worst);
 }
 
@@ -149,16 +208,32 @@ KC_ONCE int kc_keep_step(kc_projection *s, int level)
     return 1;
 }
 
-/* One step of Newton's method, from equations that are filled: 0, and y has moved, or their fault. */
-KC_ONCE int kc_step_back(kc_projection *s, int level)
+/* The least change a by the equations of a level, which are filled: by fronts, or where these are in doubt at
+ * once. */
+KC_ONCE int kc_find_change(kc_projection *s, int level)
 {
     kc_saddle *const e = s->equations;
+    const kc_fronts *const fronts = kc_fronts_of_level(s, level);
+    if (fronts->n_fronts) {
+        if (!s->directly && !kc_factor_fronts(fronts, e->count, 0, s->a))
+            return 0;
+        if (!s->directly)
+            kc_fill_equations(s, level);
+        kc_join_fronts(fronts, e);
+    }
     kc_weigh(e, e->M, e->n + 1);
     if (s->directly)
         kc_move_directly(s);
     else
         kc_cancel(e, level == 0 ? KC_INDEPENDENT : KC_RANK);
-    const int fault = kc_solve_shared(e);
+    return kc_solve_shared(e);
+}
+
+/* One step of Newton's method, from equations that are filled: 0, and y has moved, or their fault. */
+KC_ONCE int kc_step_back(kc_projection *s, int level)
+{
+    kc_saddle *const e = s->equations;
+    const int fault = kc_find_change(s, level);
     if (KC_UNLIKELY(fault))
         return fault;
     if (s->kept && !kc_keep_step(s, level))
@@ -225,8 +300,8 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
     s->arrays = w;
     e->n = s->n_max;
     s->residual = kc_place_scratch(e, w + KC_EQUATIONS_ROOM(s->n_max, m, 1) + m);
-    s->sizes = s->residual + m, s->units = s->sizes + m;
-    s->y = s->units + s->n_max, s->a = s->y + n_x;
+    s->sizes = s->residual + m, s->units = s->sizes + m, s->fronted = s->units + s->n_max;
+    s->y = s->fronted + s->front_room, s->a = s->y + n_x;
     e->a = s->a, e->size = 0;
     for (int i = 0; i < n_x; i++)
         s->y[i] = x[i];

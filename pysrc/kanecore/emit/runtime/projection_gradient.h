@@ -9,9 +9,9 @@
 
 /* Numbers behind y and a that functions read: kappa, mu, nu, l. */
 #define KC_RECORD_ROOM(n_u, m, n_x) ((n_u) + 2 * (m) + (n_x))
-#define KC_PROJECTION_GRADIENT_ROOM(n_q, n_u, n_max, m, n_x, n_all)                                          \
+#define KC_PROJECTION_GRADIENT_ROOM(n_q, n_u, n_max, m, front_room, n_x, n_all)                              \
     (KC_KEPT_ROOM((n_q) + (n_u)) + (n_all) + (m) * (m) + (m) + (n_u) +                                       \
-     KC_PROJECTION_ROOM(n_q, n_u, n_max, m) + KC_RECORD_ROOM(n_u, m, n_x))
+     KC_PROJECTION_ROOM(n_q, n_u, n_max, m, front_room) + KC_RECORD_ROOM(n_u, m, n_x))
 
 /* The gradient by e of weights of e / |e|, in their place. */
 KC_ONCE void kc_leave_sphere(int n_unit, const uint32_t *unit, const kc_real *x, kc_real *weights)
@@ -34,11 +34,12 @@ KC_ONCE int kc_repeat_step(kc_projection *s, int level)
 {
     kc_saddle *const e = s->equations;
     const int counted = (int)s->at.c[s->rank];
-    e->n = s->n_u, e->m = level ? s->m_u : s->m_q;
+    e->m = level ? s->m_u : s->m_q;
     e->count = level == 0 ? 0 : e->m < counted ? e->m : counted;
     e->a = s->a;
-    kc_place_equations(e, s->arrays);
-    (level ? s->velocity : s->position)(KC_AT(&s->at), s->y, s->arrays);
+    kc_fill_equations(s, level);
+    if (kc_fronts_of_level(s, level)->n_fronts)
+        kc_join_fronts(kc_fronts_of_level(s, level), e);
     kc_weigh(e, e->M, e->n + 1);
     kc_cancel(e, level == 0 ? KC_INDEPENDENT : KC_RANK);
     const int fault = kc_solve_shared(e);

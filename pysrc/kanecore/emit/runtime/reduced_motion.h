@@ -50,7 +50,7 @@ KC_INLINE kc_fault kc_solve_motion(const kc_reduced_motion *s, kc_saddle *e, int
     const int n = e->n, m = e->m;
     kc_fault failed;
     if (s->fronts.n_fronts) {
-        failed = kc_factor_fronts(&s->fronts, e->count, e->a);
+        failed = kc_factor_fronts(&s->fronts, e->count, 1, e->a);
         e->rank = e->count, e->factored = KC_TRUE;
         if (!kc_stops(failed))
             kc_find_front_forces(&s->fronts, e->a, 0, s->sharing, lambda);
