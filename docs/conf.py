@@ -146,6 +146,8 @@ moved_sections = {
         "howto/simulate",
     ],
     "howto/sensitivities": ["howto/periodic"],
+    "howto/robots": ["howto/robot_parts"],
+    "howto/other_languages": ["howto/python_packages"],
     "start/quickstart": ["howto/batches", "howto/inputs"],
 }
 
