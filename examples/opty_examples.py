@@ -129,7 +129,7 @@ driven = kc.Model(
 )
 dyn = kc.compile(driven, parameters={mu: 60, p: 1})
 found = dyn.fit({"t": times, "y1": measured}, {"p": 1.0}, start={"y1": 0, "y2": np.pi})
-print("p =", found.parameters["p"])
+print(found)
 
 # %% identification by the same rule
 sol = dyn.optimize(

@@ -90,7 +90,7 @@ def interception() -> tuple[Any, float]:
 
 
 def power_from_waves() -> tuple[Any, float]:
-    """At best F²/(8 c) on average (Falnes, *Ocean Waves and Oscillating Systems*, 2002, 6.1)."""
+    """At best F²/(8 c) on average (Falnes, *Ocean Waves and Oscillating Systems*, 2002, chapter 6)."""
     dyn = block(3 * sm.cos(2 * T) - F - 0.8 * v - 9 * x)
     return dyn.optimize(PI, periodic=True, cost="-F*v", method="legendre-2"), -9 / (8 * 0.8) * PI
 
@@ -286,7 +286,7 @@ def nonholonomic_integrator() -> tuple[Any, float]:
 
 
 def soap_film() -> tuple[Any, float]:
-    """The catenoid between two circles of radius 1 at a distance of 1 (Bryson & Ho 1975, 2.3)."""
+    """The catenoid between two circles of radius 1 at a distance of 1 (Bryson & Ho 1975, page 64)."""
     y, w = S("y w")
     c = brentq(lambda c: c * np.cosh(0.5 / c) - 1, 0.5, 2)
     found = system("film", {y: w}).optimize(
