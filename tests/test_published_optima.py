@@ -340,6 +340,39 @@ def parallelogram() -> tuple[Any, float]:
     return found, 12 * ((1.1 / 3 + 2.3 + 1.7 / 3) * 0.4**2 * PI / 3) ** 2
 
 
+def ball_on_a_turntable() -> tuple[Any, float]:
+    """Pushed as v̇ = 2/7 Ω n × v + 5/7 F/m (Weltner, *American Journal of Physics* 47, 1979): eᵀ W⁻¹ e by the Gramian."""
+    y, ux, uy, wx, wy, wz, fx, fy = S("y u_x u_y w_x w_y w_z F_x F_y")
+    m, radius, turn = 0.31, 0.04, 2.3
+    N, O = ground()  # noqa: E741
+    B = me.ReferenceFrame("B")
+    B.orient_axis(N, N.z, 0)
+    B.set_ang_vel(N, wx * N.x + wy * N.y + wz * N.z)
+    C = O.locatenew("C", x * N.x + y * N.y + radius * N.z)
+    C.set_vel(N, ux * N.x + uy * N.y)
+    slip = C.vel(N) + B.ang_vel_in(N).cross(-radius * N.z) - turn * (x * N.y - y * N.x)
+    J = sm.Rational(2, 5) * m * radius**2
+    model = kc.Model(
+        N,
+        [x, y],
+        [wx, wy, wz],
+        [x.diff() - ux, y.diff() - uy],
+        u_dependent=[ux, uy],
+        velocity_constraints=[slip.dot(N.x), slip.dot(N.y)],
+        bodies=[me.RigidBody("ball", C, B, m, (me.inertia(N, J, J, J), C))],
+        forcelist=[(C, fx * N.x + fy * N.y)],
+        name="pushed ball",
+    )
+    dyn = kc.compile(model)
+    start = dyn.consistent(0.0, dyn.state(x=0.2, y=-0.1), ["x", "y", "u_x", "u_y", "w_z"])
+    end = {"x": -0.2, "y": 0.2, "u_x": 0, "u_y": 0}
+    A, push = np.zeros((4, 4)), np.zeros((4, 2))
+    A[:2, 2:], A[2:, 2:], push[2:] = np.eye(2), 2 / 7 * turn * np.array([[0, -1], [1, 0]]), 5 / 7 / m * np.eye(2)
+    W = quad_vec(lambda s: expm(A * s) @ push @ push.T @ expm(A * s).T, 0, 3)[0]
+    e = np.array([-0.4, 0.3, 0, 0])
+    return dyn.optimize(3.0, start=start, end=end, cost="F_x**2 + F_y**2"), float(e @ np.linalg.solve(W, e))
+
+
 def spacecraft() -> kc.CompiledModel:
     """A body with moments of inertia of 1, its attitude a quaternion."""
     e, w, tau = S("e0:4"), S("w1:4"), S("tau1:4")
@@ -446,6 +479,7 @@ OPTIMA = {
     two_masses: 5e-6,
     great_circle: 1e-6,
     parallelogram: 1e-9,
+    ball_on_a_turntable: 1e-6,
     turn_with_least_effort: 1e-6,
     turn_in_least_time: 3e-5,
     swing_up_of_kelly: 1e-5,
