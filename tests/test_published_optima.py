@@ -341,7 +341,7 @@ def parallelogram() -> tuple[Any, float]:
 
 
 def ball_on_a_turntable() -> tuple[Any, float]:
-    """Pushed as v̇ = 2/7 Ω n × v + 5/7 F/m (Weltner, *American Journal of Physics* 47, 1979): eᵀ W⁻¹ e by the Gramian."""
+    """Pushed as v̇ = 2/7 Ω n × v + 5/7 F/m (Weltner, *American Journal of Physics* 47, 1979): eᵀ W⁻¹ e by Gramian."""
     y, ux, uy, wx, wy, wz, fx, fy = S("y u_x u_y w_x w_y w_z F_x F_y")
     m, radius, turn = 0.31, 0.04, 2.3
     N, O = ground()  # noqa: E741
