@@ -56,11 +56,12 @@ def test_bouncing_on_a_spring() -> None:
     flight = kc.compile(mass_point({y: v}, 1, [-g], name="flight"))
     stance = kc.compile(mass_point({y: v}, 1, [k * (1 - y) - g], name="stance"))
     phases = [
-        kc.Phase(stance, (0.02, 0.4), start={"y": 1, "v": -fall}, end={"y": 1}, intervals=20),
-        kc.Phase(flight, (0.1, 1), guess={"y": [1, 1.1, 1]}, intervals=4),
+        kc.Phase(stance, (0.02, 0.4), reset={"v": None}, start={"v": -fall}, end={"y": 1}, intervals=20),
+        kc.Phase(flight, (0.1, 1), end={"y": 1}, guess={"y": [1, 1.1, 1]}, intervals=4),
     ]
     hop = kc.optimize(phases, periodic=True, tol=1e-7)
     assert hop.success, hop.message
+    assert hop.phases[1]["v"][-1] == pytest.approx(-fall, rel=1e-7)  # energy is conserved
     omega = np.sqrt(k)
     exact = [(np.pi + 2 * np.arctan(g / (omega * fall))) / omega, 2 * fall / g]
     assert [phase.duration for phase in hop.phases] == pytest.approx(exact, rel=1e-6)
