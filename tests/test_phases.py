@@ -67,7 +67,7 @@ def of_two_parts(name: str) -> tuple[Any, Any]:
     else:
         start = dyn.consistent(0.0, dyn.state(q1=1.9, q2=1.0, q3=1.2, q4=2.1))
         end = {"q1": 1.7, "q3": 1.7, "u1": 0, "u3": 0}
-        middle = dict(zip(dyn.coordinate_names, start.tolist(), strict=True))
+        middle = dict(zip(dyn.coordinate_names, start.tolist(), strict=False))
     first = kc.Phase(dyn, 0.5, start=start, guess=middle, **options)
     second = kc.Phase(dyn, 0.5, end=end, guess=middle, **options)
     both = kc.optimize([first, second], tol=1e-3)
