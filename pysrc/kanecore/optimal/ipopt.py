@@ -76,7 +76,7 @@ def solve(
     z, g, of_bounds, of_rows = (np.array(found[name]).ravel() for name in ("x", "g", "lam_x", "lam_g"))
     functions = sum(value for name, value in stats.items() if name.startswith("t_wall_nlp_"))
     status = str(stats["return_status"])
-    if status == "User_Requested_Stop":  # CasADi took Ctrl-C
+    if status in ("User_Requested_Stop", "NonIpopt_Exception_Thrown"):  # so CasADi takes Ctrl-C
         raise KeyboardInterrupt
     sentence = _SENTENCES.get(status, f"IPOPT ended with {status}")
     converged, iterations, cost = status == "Solve_Succeeded", int(stats["iter_count"]), float(found["f"])
