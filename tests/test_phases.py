@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import loaded
 from mechanisms import ground, mass_point
+from sweep import part
 
 import kanecore as kc
 
@@ -49,6 +51,38 @@ def test_a_parameter_of_both() -> None:
     assert [phase.parameters["m"] for phase in found.phases] == pytest.approx([2.0, 2.0], rel=1e-7)
 
 
+def of_two_parts(name: str) -> tuple[Any, Any]:
+    """A motion in one phase and in two, with a prescribed motion, a unit quaternion, or a closed loop."""
+    dyn = loaded(name)
+    options = {"intervals": 10, "cost": " + ".join(f"{each}**2" for each in dyn.input_names)}
+    if name == "rotating_tube":
+        start = dict.fromkeys((*dyn.names.x, "theta", "theta_d"), 0)
+        end, options["cost"] = {"theta": 1, "theta_d": 0}, "theta_dd**2"
+        middle: dict[str, Any] = {}
+    elif name == "free_body":
+        start, half = dyn.state(), np.radians(75)
+        turn = dict(zip(("e0", "e3"), (np.cos(half), np.sin(half)), strict=True))
+        end = dict.fromkeys((*dyn.names.x,), 0) | turn
+        middle = {"e0": np.cos(half / 2), "e3": np.sin(half / 2)}
+    else:
+        start = dyn.consistent(0.0, dyn.state(q1=1.9, q2=1.0, q3=1.2, q4=2.1))
+        end = {"q1": 1.7, "q3": 1.7, "u1": 0, "u3": 0}
+        middle = dict(zip(dyn.coordinate_names, start.tolist(), strict=False))
+    first = kc.Phase(dyn, 0.5, start=start, guess=middle, **options)
+    second = kc.Phase(dyn, 0.5, end=end, guess=middle, **options)
+    both = kc.optimize([first, second], tol=1e-3)
+    return dyn.optimize(1.0, start=start, end=end, **options | {"intervals": 20}, tol=1e-3), both
+
+
+@pytest.mark.parametrize("name", part(["rotating_tube", "free_body", "five_bar"], ["rotating_tube"]))
+def test_what_goes_on(name: str) -> None:
+    """Constraints that hold on both sides are no conditions twice, and have no impulse."""
+    one, both = of_two_parts(name)
+    assert both.success, both.message
+    assert both.cost == pytest.approx(one.cost, rel=1e-6)
+    assert [*both.phases[1].impulses.values()] == pytest.approx([0.0] * one.problem.dyn.n_constraints, abs=1e-9)
+
+
 def test_bouncing_on_a_spring() -> None:
     """Stance π + 2 atan(g/(ω v)) over ω, flight 2 v/g: a vertical hop on a spring, between models of their own."""
     y, v = S("y v")
@@ -56,11 +90,12 @@ def test_bouncing_on_a_spring() -> None:
     flight = kc.compile(mass_point({y: v}, 1, [-g], name="flight"))
     stance = kc.compile(mass_point({y: v}, 1, [k * (1 - y) - g], name="stance"))
     phases = [
-        kc.Phase(stance, (0.02, 0.4), start={"y": 1, "v": -fall}, end={"y": 1}, intervals=20),
-        kc.Phase(flight, (0.1, 1), guess={"y": [1, 1.1, 1]}, intervals=4),
+        kc.Phase(stance, (0.02, 0.4), reset={"v": None}, start={"v": -fall}, end={"y": 1}, intervals=20),
+        kc.Phase(flight, (0.1, 1), end={"y": 1}, guess={"y": [1, 1.1, 1]}, intervals=4),
     ]
     hop = kc.optimize(phases, periodic=True, tol=1e-7)
     assert hop.success, hop.message
+    assert hop.phases[1]["v"][-1] == pytest.approx(-fall, rel=1e-7)  # energy is conserved
     omega = np.sqrt(k)
     exact = [(np.pi + 2 * np.arctan(g / (omega * fall))) / omega, 2 * fall / g]
     assert [phase.duration for phase in hop.phases] == pytest.approx(exact, rel=1e-6)

@@ -1500,9 +1500,9 @@ flight, stance = (
     for force in (-9.81, 400 * (1 - y) - 9.81)
 )
 phases = [
-    kc.Phase(stance, (0.02, 0.4), start={"y": 1, "v": -1.5}, end={"y": 1}),
-    kc.Phase(flight, (0.1, 1), guess={"y": [1, 1.1, 1]}),
-]
+    kc.Phase(stance, (0.02, 0.4), reset={"v": None}, start={"v": -1.5}, end={"y": 1}),
+    kc.Phase(flight, (0.1, 1), end={"y": 1}, guess={"y": [1, 1.1, 1]}),
+]  # energy is conserved: v returns of itself, and need not be asked to
 print(kc.optimize(phases, periodic=True).duration, "s")
 
 # %% Phase

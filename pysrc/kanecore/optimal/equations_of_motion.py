@@ -3,27 +3,54 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from kanecore.binding.evaluator import Evaluator
-from kanecore.errors import CompileError
+from kanecore.errors import CompileError, ModelError
 from kanecore.export.export_methods import casadi
+from kanecore.rank import independent_columns
 
 __all__ = ["constraint_rows", "equations_of_motion"]
 
 
-def equations_of_motion(dyn: Evaluator, wrt: str) -> Any:
-    """f(t, x, r, p) = ẋ with derivatives by some of its arguments, compiled, as `CompiledModel.casadi` has it.
+_FOLLOWS = 1e-6  # the part of a row that is independent of others, if it follows from them
+_SMALL = 3  # accelerations and multipliers that expressions solve for
+_SHORT = 60  # operations of expressions, up to which a compiled function, which takes a second to make, is not faster
 
-    Where there is no compiler it is made of expressions: M u̇ − Gᵀ λ = f and G u̇ + γ = 0, solved by CasADi.
+
+def equations_of_motion(dyn: Evaluator, wrt: str) -> Any:
+    """f(t, x, r, p) = ẋ with derivatives by some of its arguments.
+
+    For short equations it is made of expressions, M u̇ − Gᵀ λ = f and G u̇ + γ = 0, solved by CasADi.  For others it is
+    compiled, as `CompiledModel.casadi` has it, unless there is no compiler.
     """
-    if not dyn.libraries.codes:
+    made, key = dyn.libraries.casadi_functions, ("equations of motion", "", ())
+    if key not in made and dyn.n_u + dyn.n_constraints <= _SMALL and _independent(dyn):
+        with suppress(ModelError):  # of functions given by data
+            made[key] = _expressions(dyn)
+    if not dyn.libraries.codes and (key not in made or made[key].n_instructions() > _SHORT):
         try:
             return casadi(dyn, wrt=wrt)
         except CompileError:
             pass
+    if key not in made:
+        made[key] = _expressions(dyn)
+    return made[key]
+
+
+def _independent(dyn: Evaluator) -> bool:
+    """Test whether no row of the constraints follows from others at the current state, as expressions need."""
+    if not dyn.n_constraints:
+        return True
+    rows = np.asarray(dyn.constraint_jacobian(0.0, dyn.names.current("state")))
+    return len(independent_columns(rows.T, _FOLLOWS)) == dyn.n_constraints
+
+
+def _expressions(dyn: Evaluator) -> Any:
     arguments = _arguments(dyn)
 
     def kernel(name: str) -> Any:

@@ -28,7 +28,6 @@ _SENTENCES = {
     "Not_Enough_Degrees_Of_Freedom": "there are more conditions than unknowns: leave out some of start and end",
     "Invalid_Number_Detected": "an equation, the cost or a derivative is no number at the guess, or on the way",
     "Error_In_Step_Computation": "IPOPT could not solve its linear equations",
-    "User_Requested_Stop": "stopped by the user",
 }
 
 
@@ -77,6 +76,8 @@ def solve(
     z, g, of_bounds, of_rows = (np.array(found[name]).ravel() for name in ("x", "g", "lam_x", "lam_g"))
     functions = sum(value for name, value in stats.items() if name.startswith("t_wall_nlp_"))
     status = str(stats["return_status"])
+    if status in ("User_Requested_Stop", "NonIpopt_Exception_Thrown"):  # so CasADi takes Ctrl-C
+        raise KeyboardInterrupt
     sentence = _SENTENCES.get(status, f"IPOPT ended with {status}")
     converged, iterations, cost = status == "Solve_Succeeded", int(stats["iter_count"]), float(found["f"])
     times = begin - first, functions, wall - functions

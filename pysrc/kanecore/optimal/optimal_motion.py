@@ -192,6 +192,7 @@ def optimal_motions(
 
 def _solved(program: Program, strategy: dict[str, Any], asked: dict[str, Any]) -> Solved:
     """Solution of a program, by another strategy of the barrier if the first one finds none."""
+    strategy = {} if "mu_init" in asked else strategy  # of which the adaptive one takes no notice
     options = strategy | ({} if program.exact else _FIRST_ORDER) | asked
     arguments = (ca, program.terms, program.z0, program.bounds, program.rows)
     once = solve(*arguments, options)

@@ -84,7 +84,8 @@ def optimize(
         How many times the mesh may be refined where errors are larger: such intervals are split, and IPOPT begins at
         the solution.
     options : mapping, optional
-        Options of IPOPT: ``{"max_iter": 3000, "print_level": 5}``.
+        Options of IPOPT: ``{"max_iter": 3000, "print_level": 5}``.  By default its barrier is adaptive, and monotone
+        where that finds nothing; ``"mu_strategy"`` asks for one of them.
 
     Returns
     -------
@@ -116,25 +117,7 @@ def optimize(
     --------
     ``dyn.optimize(2.0, start=dyn.state(), end={"x": 0, "theta": np.pi, "v": 0, "omega": 0}, cost="F**2")``
     """
-    arguments = {
-        "duration": duration,
-        "start": start,
-        "end": end,
-        "cost": cost,
-        "final_cost": final_cost,
-        "bounds": bounds,
-        "path": path,
-        "periodic": periodic,
-        "unknown": unknown,
-        "known": known,
-        "parameters": parameters,
-        "guess": guess,
-        "method": method,
-        "intervals": intervals,
-        "tol": tol,
-        "refinements": refinements,
-        "options": options,
-    }
+    arguments = {name: value for name, value in locals().items() if name != "dyn"}
     try:
         from kanecore.optimal.optimal_motion import optimal_motion
     except ImportError as error:
