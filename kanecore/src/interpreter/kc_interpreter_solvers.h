@@ -135,7 +135,7 @@ SOLVING(closure, kc_closure, count_rows)
 #define FRONTS(type, at)                                                                                     \
     NUMBER(type, at.n_fronts), NUMBER(type, at.n), NUMBER(type, at.numbers), NUMBER(type, at.widest),        \
         NUMBER(type, at.own), NUMBER(type, at.border), NUMBER(type, at.rows), INTEGERS(type, at.sizes),      \
-        INTEGERS(type, at.held), INTEGERS(type, at.places), INTEGERS(type, at.row_numbers),     \
+        INTEGERS(type, at.held), INTEGERS(type, at.places), INTEGERS(type, at.row_numbers),                  \
         NUMBER(type, at.correction)
 
 static const kc_coded_member of_after_motion[] = {
