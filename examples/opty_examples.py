@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Four problems of opty's gallery, by opty and by kanecore.
 
-The problems and their numbers are those of opty 1.5's gallery (its authors, BSD-2-Clause),
-rewritten in short.  The documentation shows the cells side by side;
+The problems and their numbers are those of opty 1.5's gallery (opty authors,
+BSD-2-Clause), rewritten in short.  The documentation shows the cells side by side;
 ``bench/opty_examples.py`` runs both sides, and compares optima and times.
 """
 
