@@ -584,7 +584,7 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "arm.html"
     assert main(["play", "double_pendulum", "--state", "q1=0.5", "-o", str(path)]) == 0
     assert capsys.readouterr().out.startswith(f"saved as {path}, 1")
-    assert '"state":[0.5,-0.3,0.0,0.0]' in path.read_text(encoding="utf-8")
+    assert '"state":[0.5,0.0,0.0,0.0]' in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.long

@@ -276,8 +276,8 @@ def _with_state(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a coordinate, speed or first-order state; others start as on the gallery's page, or at zero; may be "
-        "repeated",
+        help="a coordinate, speed or first-order state that is not zero; may be repeated; by default a model of the "
+        "gallery starts as on its page",
     )
 
 

@@ -144,11 +144,11 @@ def play(dyn: CompiledModel, assignments: Sequence[str], output: Path, **options
 def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
     """State on the constraints with numbers given as NAME=VALUE.
 
-    The others start as on the model's page of the gallery, if it is in the gallery; else unit quaternions are the
-    identity, and the rest is zero.
+    Unit quaternions are the identity by default, and the rest is zero.  A model of the gallery starts as on its page
+    if nothing is named; so does the rest of one with loops, which do not close at zero.
     """
     values = numbers(assignments, "--state", f"{dyn.coordinate_names[0]}=0.5")
-    motion = dyn.libraries.shown_motion()
+    motion = None if values and not dyn.n_configuration else dyn.libraries.shown_motion()
     try:
         x = np.array(dyn.state({**(motion.start if motion else {}), **values}))
     except KeyError as error:

@@ -7,6 +7,7 @@ textures and other files that they name are not read, and unreadable meshes are 
 
 from __future__ import annotations
 
+import warnings
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -93,7 +94,9 @@ def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
     except ImportError:
         return ()
     try:
-        with np.errstate(all="ignore"):  # corners far away, or at infinity
+        # corners far away, or at infinity; and what pycollada uses of NumPy that is deprecated
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             points, faces = _read(path)
     except Exception:  # any error of trimesh: the picture is drawn without the mesh
         return ()
