@@ -193,8 +193,8 @@ class Modes:
         x0 : array_like, (n_x,), or mapping by name
             Initial state.  Points whose gap is zero to rounding, 1e-9 of its terms, are in contact unless they leave.
         method : str
-            All but those of other packages.  The default becomes implicit where a slip in space turns fast, as it begins at
-            several points.
+            All but those of other packages.  The default becomes implicit where a slip in space turns fast, as it
+            begins at several points.
         rtol, atol, dt, t_eval, events, inputs, sample_time, parameters, max_step, first_step, max_steps : optional
         dense_output, progress : optional
 
