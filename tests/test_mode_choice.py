@@ -299,3 +299,64 @@ def test_a_dumbbell_tips_over_beside_its_rod() -> None:
     # at rest θ̇² = 2 g (sin θ₀ − sin θ): |T| = μ N of the mass at the foot and the pendulum's force
     force = 2 * G * (np.sin(0.9) - np.sin(slope)) - G * np.sin(slope)
     assert_allclose(abs(force * np.cos(slope)), 0.4 * (G - force * np.sin(slope)), rtol=1e-8)
+
+
+# -------------------------------------------------------------------------------------------------------- in space
+SPACE: dict[str, Any] = {"normal": (0, 0, 1), "along": ((1, 0, 0), (0, 1, 0))}
+
+
+def table(height: float = 0.7) -> kc.CompiledModel:
+    """A table of 10 kg on four legs, pulled along x by an input at its mass centre."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y z roll pitch yaw"), me.dynamicsymbols("vx vy vz p1 p2 p3")
+    f = me.dynamicsymbols("f")
+    B = N.orientnew("B", "Body", q[3:], "XYZ")
+    turning = B.ang_vel_in(N)
+    kinematic = [qdot.diff() - speed for qdot, speed in zip(q[:3], u[:3], strict=True)]
+    kinematic += [turning.dot(axis) - speed for axis, speed in zip(B, u[3:], strict=True)]
+    B.set_ang_vel(N, sum((speed * axis for axis, speed in zip(B, u[3:], strict=True)), me.Vector(0)))
+    C = O.locatenew("C", sum((a * axis for a, axis in zip(q[:3], N, strict=True)), me.Vector(0)))
+    C.set_vel(N, sum((a * axis for a, axis in zip(u[:3], N, strict=True)), me.Vector(0)))
+    legs = [C.locatenew(f"leg{i}{j}", 0.5 * i * B.x + 0.4 * j * B.y - height * B.z) for i in (-1, 1) for j in (-1, 1)]
+    body = me.RigidBody("table", C, B, 10.0, (me.inertia(B, 1, 1.2, 1.5), C))
+    loads = [(C, -10 * G * N.z + f * N.x)]
+    return compiled(kc.Model(N, q, u, kinematic, bodies=[body], forcelist=loads, points=legs, name="table"))
+
+
+@pytest.mark.long
+def test_a_table_on_four_legs_slides_as_a_whole() -> None:
+    """How legs share the load is not unique, the motion is: it begins at F = μ m g."""
+    dyn, mu = table(), 0.4
+    start = np.zeros(12)
+    start[2] = 0.7
+    modes = kc.Modes(dyn, [name for name in dyn.points if name.startswith("leg")], mu=mu, **SPACE)
+    run = modes.simulate((0.0, 1.0), start, inputs={"f": lambda t: 60 * t})
+    begins = mu * 10 * G / 60
+    assert set(run.modes[0][1].values()) == {"stick"}
+    assert set(run.modes[-1][1].values()) == {"slide"}
+    assert_allclose([t for t, _ in run.modes[1:]], begins, rtol=1e-5)
+    assert_allclose(run.x[-1, 6], 3 * (1 - begins) ** 2, rtol=1e-5)
+    assert_allclose(run.x[-1, 0], (1 - begins) ** 3, rtol=1e-5)
+    assert run.undetermined[0][0] == 0.0
+
+
+def test_a_sledge_on_three_runners() -> None:
+    """A particle with three points that touch: they slip together, by a force that turns."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u v w")
+    f = me.dynamicsymbols("f1 f2")
+    P = O.locatenew("P", sum((a * axis for a, axis in zip(q, N, strict=True)), me.Vector(0)))
+    P.set_vel(N, sum((a * axis for a, axis in zip(u, N, strict=True)), me.Vector(0)))
+    runners = [P.locatenew(f"runner{i}", side * N.x + side**2 * N.y) for i, side in enumerate((-1, 0, 1))]
+    for runner in runners:
+        runner.set_vel(N, P.vel(N))
+    loads = [(P, f[0] * N.x + f[1] * N.y - 2 * G * N.z)]
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, 2.0)], forcelist=loads, points=runners))
+    mu = 0.3
+    modes = kc.Modes(dyn, [runner.name for runner in runners], mu=mu, **SPACE)
+    pull = {"f1": lambda t: 8 * t * math.cos(0.7), "f2": lambda t: 8 * t * math.sin(0.7)}
+    run = modes.simulate((0.0, 1.0), np.zeros(6), inputs=pull)
+    begins = mu * 2 * G / 8
+    assert [set(words.values()) for _, words in run.modes] == [{"stick"}, {"slide"}]
+    assert_allclose(run.modes[1][0], begins, rtol=1e-9)
+    assert_allclose(run.x[-1, 3:5], 2 * (1 - begins) ** 2 * np.array([math.cos(0.7), math.sin(0.7)]), rtol=3e-6)

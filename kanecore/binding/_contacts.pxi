@@ -23,9 +23,9 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         const double *mu_kin
         int32_t *mode
         double *way
-        double since
+        double now, since, slow
         double *noise
-        double *fastest
+        double *slipped
         double *mass
         double *half
         double *free
@@ -33,6 +33,7 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         double *delassus
         double *start
         double *terms
+        double *reference
         double *force
         double *after
         double *sizes
@@ -43,7 +44,8 @@ cdef extern from "contacts/kc_contacts.h" nogil:
     size_t kc_contacts_work(const kc_contacts *k)
     void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, double *work, int all)
     void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
-    void kc_contacts_laws(kc_contacts *k, double t, double *g)
+    int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most)
+    void kc_contacts_laws(kc_contacts *k, double *g)
     void kc_contacts_pushed(const kc_contacts *k, double *out)
     void kc_contacts_values(kc_contacts *k, double t, const double *x, const double *r, double *work, double *g)
     void kc_contacts_rhs(double t, const double *x, const double *r, const double *c, double *work, double *out)
@@ -70,21 +72,23 @@ cdef class Contacts:
 
     Attributes
     ----------
-    mode, directions, noise, fastest : ndarray, (n,), (n, 2), (n,), (n,)
+    mode, directions, noise, slipped : ndarray, (n,), (n, 2), (n,), (n,)
         To be set: 0 open, 1 closed, 2 sliding; directions of slip, and the slips that have them since they are zero with
         rounding.
     gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms : ndarray
         Results of `at`.
     force, after, sizes : ndarray, (n_constraints + n_rows,)
         Results of `solve`.
+    reference : ndarray, (n_constraints + n_rows,)
+        Forces from which those of redundant rows are to differ least.
     """
 
     cdef kc_contacts k
     cdef Model model
     cdef object owned, room
     cdef double *scratch
-    cdef readonly object mode, directions, noise, fastest, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
-    cdef readonly object force, after, sizes, udot, free
+    cdef readonly object mode, directions, noise, slipped, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
+    cdef readonly object reference, force, after, sizes, udot, free
 
     def __init__(self, Model model, Model rows, lengths, mu, mu_kin, p, Py_ssize_t rank=-1):
         cdef kc_contacts *k = &self.k
@@ -103,14 +107,14 @@ cdef class Contacts:
         k.rows = rows.kernel(K_OUTPUTS)
         k.n_q, k.n_u, k.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
         k.n_constraints, k.n, k.n_rows = <uint32_t>model.n_constraints, <uint32_t>n, <uint32_t>n_rows
-        self.mode, self.directions, self.noise, self.fastest = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
+        self.mode, self.directions, self.noise, self.slipped = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
         values = np.zeros(2 * n + n_rows * (3 + n_u))
         self.gaps, self.gap_terms = values[:n], values[n:2 * n]
         self.speeds, self.speed_terms, _ = values[2 * n:2 * n + 3 * n_rows].reshape(3, n_rows)
         self.matrix = values[2 * n + 3 * n_rows:].reshape(n_rows, n_u)
         mass, half, self.free, h = np.zeros((n_u, n_u)), np.zeros(n_u), np.zeros(n_u), np.zeros((m, n_u))
         self.delassus, self.udot = np.zeros((m, m)), np.zeros(n_u)
-        self.start, self.terms, self.force, self.after, self.sizes = np.zeros((5, m))
+        self.start, self.terms, self.force, self.after, self.sizes, self.reference = np.zeros((6, m))
         c, c_of_rows = constants_of(model, p, rank), constants_of(rows, p, -1)
         rows_work, work = np.zeros(rows.n_work), np.zeros(kc_contacts_work(k))
         self.room = np.zeros(model.n_work)
@@ -119,11 +123,11 @@ cdef class Contacts:
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
         k.mu, k.mu_kin = data(coefficients), data(coefficients[1])
-        k.noise, k.fastest = data(self.noise), data(self.fastest)
+        k.noise, k.slipped = data(self.noise), data(self.slipped)
         k.way, k.mass, k.half, k.free = data(self.directions), data(mass), data(half), data(self.free)
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
-        k.work = data(work)
+        k.work, k.reference = data(work), data(self.reference)
         self.model, self.scratch = model, data(self.room)
 
     @property
@@ -134,6 +138,15 @@ cdef class Contacts:
     @since.setter
     def since(self, double t):
         self.k.since = t
+
+    @property
+    def slow(self):
+        """The speed up to which a slip that begins in space keeps its direction."""
+        return self.k.slow
+
+    @slow.setter
+    def slow(self, double speed):
+        self.k.slow = speed
 
     @property
     def spread(self):
@@ -159,6 +172,10 @@ cdef class Contacts:
         """Compute `force`, `after` and `sizes` for right sides (n_constraints + n_rows,), by the modes."""
         kc_contacts_solve(&self.k, data(start), 1)
 
+    def relax(self, start, double part, int most):
+        """Improve `force` by projections, with a part of the friction; the number of sweeps, 0 if they did not suffice."""
+        return kc_contacts_relax(&self.k, data(start), part, most)
+
     def held(self, start):
         """As `solve` without friction."""
         kc_contacts_solve(&self.k, data(start), 0)
@@ -166,7 +183,7 @@ cdef class Contacts:
     def laws(self):
         """Two functions of each contact, (n, 2), after `at` and `solve`: negative if its mode breaks a law."""
         out = np.empty((self.k.n, 2))
-        kc_contacts_laws(&self.k, self.k.since, data(out))
+        kc_contacts_laws(&self.k, data(out))
         return out
 
     def pushed(self):

@@ -63,7 +63,7 @@ class Contacts:
     mode: npt.NDArray[np.int32]
     directions: _Array
     noise: _Array
-    fastest: _Array
+    slipped: _Array
     gaps: _Array
     gap_terms: _Array
     speeds: _Array
@@ -72,12 +72,14 @@ class Contacts:
     delassus: _Array
     start: _Array
     terms: _Array
+    reference: _Array
     force: _Array
     after: _Array
     sizes: _Array
     udot: _Array
     free: _Array
     since: float
+    slow: float
     @property
     def spread(self) -> float: ...
     @property
@@ -94,6 +96,7 @@ class Contacts:
     ) -> None: ...
     def at(self, t: float, x: _Array, r: _Array) -> None: ...
     def solve(self, start: _Array) -> None: ...
+    def relax(self, start: _Array, part: float, most: int) -> int: ...
     def held(self, start: _Array) -> None: ...
     def laws(self) -> _Array: ...
     def pushed(self) -> _Array: ...

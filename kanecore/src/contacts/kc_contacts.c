@@ -12,8 +12,7 @@ static const double OF_FORCES = 1e-12; /* of the terms of a force */
 static const double SLIP_ENDS = 1e-7;  /* of the fastest slip: a slower one, in space, is at its end */
 static const double CANCELLED = 0.1;   /* weight of terms that cancelled in the rows themselves */
 static const double ROUNDED = 1e-12;   /* of the largest terms of accelerations */
-static const double KNOWN =
-    1e-10; /* of the terms of a slip: a slower one has the direction in which it begins */
+static const double BEYOND = 10.0;     /* times a slip that is zero with rounding: a faster one is one */
 
 static double *gaps(const kc_contacts *k)
 {
@@ -198,6 +197,7 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
     const size_t n = k->n_u, n_c = k->n_constraints, m = n_c + k->n_rows;
     double *const g = k->work, *const gamma = g + n_c * n;
     evaluate_rows(k, t, x, r);
+    k->now = t;
     work[0] = 0.0;
     k->mass_matrix(t, x, r, k->c, work, k->mass);
     if (work[0] == 0.0)
@@ -250,6 +250,19 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
             k->delassus[i * m + j] = k->delassus[j * m + i] = product(n, k->h + i * n, k->h + j * n);
 }
 
+/* The size of a slip that is zero but for rounding, which accelerations bring into speeds, in row `row` of
+ * all. */
+static double rounded_slip(const kc_contacts *k, uint32_t contact, size_t row)
+{
+    return k->noise[contact] + OF_FORCES * k->terms[row] * fabs(k->now - k->since);
+}
+
+/* A slip that begins has the direction in which it begins while it is slower. */
+static double begin_of_slip(const kc_contacts *k, uint32_t contact, size_t row)
+{
+    return fmax(k->slow, BEYOND * rounded_slip(k, contact, row));
+}
+
 /* The direction of the slip of a contact, of which `row` is the first row along the ground. */
 static void direction(const kc_contacts *k, uint32_t contact, size_t row, double *s)
 {
@@ -257,10 +270,11 @@ static void direction(const kc_contacts *k, uint32_t contact, size_t row, double
     s[0] = way[0], s[1] = 0.0;
     if (k->length[contact] < 3)
         return;
-    const double small = fmax(KNOWN * (speed_terms(k)[row] + speed_terms(k)[row + 1]), k->noise[contact]);
-    const double begins = small > 0.0 ? small : 1.0, a = v[0] + begins * way[0], b = v[1] + begins * way[1];
-    const double size = hypot(a, b);
-    s[0] = size > 0.0 ? a / size : 0.0, s[1] = size > 0.0 ? b / size : 0.0;
+    const double begins = begin_of_slip(k, contact, k->n_constraints + row);
+    const double part = begins > 0.0 ? hypot(v[0], v[1]) / begins : (double)INFINITY;
+    const double known = begins * exp(-part * part);
+    const double a = v[0] + known * way[0], b = v[1] + known * way[1], size = hypot(a, b);
+    s[0] = size > 0.0 ? a / size : way[0], s[1] = size > 0.0 ? b / size : way[1];
 }
 
 void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
@@ -301,11 +315,16 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
     double size = 0.0;
     for (size_t i = 0; i < count; i++)
         size = fmax(size, fabs(b[i]));
+    for (size_t j = 0; j < count && rubs; j++) {
+        const double kept = scale[j] > 0.0 ? k->reference[(size_t)equation[j]] / scale[j] : 0.0;
+        for (size_t i = 0; i < count && kept != 0.0; i++)
+            b[i] -= a[i * count + j] * kept;
+    }
     k->count = (int32_t)count, k->rank = (int32_t)least(count, a, b, x, room, &k->spread);
     k->spread = size > 0.0 ? k->spread / size : 0.0;
     memset(k->force, 0, sizeof(double) * m);
     for (size_t i = 0; i < count; i++)
-        k->force[(size_t)equation[i]] = scale[i] * x[i];
+        k->force[(size_t)equation[i]] = scale[i] * x[i] + (rubs ? k->reference[(size_t)equation[i]] : 0.0);
     row = n_c;
     for (uint32_t i = 0; i < k->n; row += k->length[i++]) {
         if (k->mode[i] != KC_CONTACT_SLIDES || k->length[i] < 2 || !rubs)
@@ -322,6 +341,64 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
         }
         k->after[i] = sum, k->sizes[i] = terms;
     }
+}
+
+int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most)
+{
+    static const double CONVERGED = 1e-13;
+    const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
+    double *const f = k->force, slip[2];
+    for (int sweep = 1; sweep <= most; sweep++) {
+        double moved = 0.0; /* the largest change of a row by a changed force, of its terms */
+        for (size_t i = 0; i < n_c; i++) {
+            const double *const d = k->delassus + i * m;
+            const double w = start[i] + product(m, d, f);
+            if (d[i] > 0.0)
+                f[i] -= w / d[i],
+                    moved = fmax(moved, fabs(w) / (fabs(start[i]) + fabs(d[i] * f[i]) + DBL_MIN));
+        }
+        size_t row = n_c;
+        for (uint32_t i = 0; i < k->n; row += k->length[i++]) {
+            if (k->mode[i] == KC_CONTACT_OPEN)
+                continue;
+            const double *const d = k->delassus + row * m, before = f[row];
+            const size_t length = k->length[i];
+            double own = d[row];
+            if (length > 1)
+                direction(k, i, row - n_c + 1, slip);
+            for (size_t j = 1; j < length && k->mode[i] == KC_CONTACT_SLIDES; j++)
+                own -= k->mu_kin[i] * slip[j - 1] * d[row + j];
+            f[row] = fmax(0.0, before - (start[row] + product(m, d, f)) / (own > 0.0 ? own : d[row]));
+            moved =
+                fmax(moved, fabs(f[row] - before) * d[row] / (fabs(start[row]) + d[row] * f[row] + DBL_MIN));
+            if (k->mode[i] == KC_CONTACT_SLIDES) {
+                for (size_t j = 1; j < length; j++)
+                    f[row + j] = -k->mu_kin[i] * f[row] * slip[j - 1];
+                continue;
+            }
+            double stiff = 0.0, square = 0.0, w[2] = {0.0, 0.0}, old[2] = {0.0, 0.0};
+            for (size_t j = 1; j < length; j++) {
+                w[j - 1] = start[row + j] + product(m, k->delassus + (row + j) * m, f);
+                stiff += k->delassus[(row + j) * (m + 1)];
+            }
+            for (size_t j = 1; j < length && stiff > 0.0; j++) {
+                old[j - 1] = f[row + j];
+                f[row + j] -= w[j - 1] / stiff;
+                square += f[row + j] * f[row + j];
+            }
+            const double limit = isinf(k->mu[i]) ? square + 1.0 : part * k->mu[i] * f[row],
+                         size = sqrt(square);
+            for (size_t j = 1; j < length; j++) {
+                if (size > limit)
+                    f[row + j] *= limit / size;
+                moved = fmax(moved, fabs(f[row + j] - old[j - 1]) * stiff /
+                                        (fabs(start[row + j]) + stiff * (size + f[row]) + DBL_MIN));
+            }
+        }
+        if (moved <= CONVERGED)
+            return sweep;
+    }
+    return 0;
 }
 
 void kc_contacts_pushed(const kc_contacts *k, double *out)
@@ -481,7 +558,7 @@ void kc_contacts_project(double t, const double *x, const double *r, const doubl
         out[n_q + i] += k->udot[i];
 }
 
-void kc_contacts_laws(kc_contacts *k, double t, double *g)
+void kc_contacts_laws(kc_contacts *k, double *g)
 {
     const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
     size_t row = n_c;
@@ -509,12 +586,15 @@ void kc_contacts_laws(kc_contacts *k, double t, double *g)
             limit += k->mu[i] * k->force[row];
             g[1] = limit * fabs(limit) - square;
         } else if (k->length[i] == 2) {
-            const double drift = OF_FORCES * (k->terms[row + 1] + k->sizes[row + 1]) * fabs(t - k->since);
-            g[1] = k->way[2 * (size_t)i] * v[1] + OF_PLACES * of_v[1] + k->noise[i] + drift;
+            g[1] = k->way[2 * (size_t)i] * v[1] + OF_PLACES * of_v[1] + rounded_slip(k, i, row + 1);
         } else {
-            const double slip = hypot(v[1], v[2]);
-            k->fastest[i] = fmax(k->fastest[i], slip);
-            g[1] = slip - SLIP_ENDS * k->fastest[i];
+            const double *const way = k->way + 2 * (size_t)i, square = v[1] * v[1] + v[2] * v[2];
+            const double begun = 3.0 * begin_of_slip(k, i, row + 1);
+            const double gained = hypot(k->after[row + 1], k->after[row + 2]) * fabs(k->now - k->since);
+            const double small = rounded_slip(k, i, row + 1) + rounded_slip(k, i, row + 2);
+            const int begins = way[0] != 0.0 || way[1] != 0.0;
+            g[1] =
+                begins ? begun * begun - square : sqrt(square) + small - SLIP_ENDS * (k->slipped[i] + gained);
         }
     }
 }
@@ -525,5 +605,5 @@ void kc_contacts_values(kc_contacts *k, double t, const double *x, const double 
         evaluate_rows(k, t, x, r);
     else
         move(k, t, x, r, work);
-    kc_contacts_laws(k, t, g);
+    kc_contacts_laws(k, g);
 }

@@ -37,13 +37,17 @@ typedef struct kc_contacts {
     const double *mu, *mu_kin; /* (n) friction coefficients at rest and in slip */
     int32_t *mode;             /* (n) */
     double *way;               /* (2 n) s of planar contacts; directions of beginning slips, or zeros */
+    double now;                /* time of the last evaluation */
     double since;  /* time since which the modes hold: speeds have the rounding of accelerations from then */
+    double slow;   /* a slip that begins has its known direction while it is slower: later friction turns it
+                      stiffly */
     double *noise; /* (n) a slip of this size is zero with rounding, and has the direction in `way` */
-    double *fastest; /* (n) the largest slip since the slip began, of contacts with two rows t */
+    double *slipped; /* (n) the slip at that time, of contacts with two rows t */
     /* results of kc_contacts_at() and kc_contacts_solve(); m = n_constraints + n_rows */
-    double *mass, *half, *free;    /* L (n_u n_u), L^-1 f, M^-1 f (n_u) */
-    double *h, *delassus;          /* (m n_u), (m m); rows that are not used are zero */
-    double *start, *terms;         /* (m) accelerations without contact forces; sizes of their terms */
+    double *mass, *half, *free; /* L (n_u n_u), L^-1 f, M^-1 f (n_u) */
+    double *h, *delassus;       /* (m n_u), (m m); rows that are not used are zero */
+    double *start, *terms;      /* (m) accelerations without contact forces; sizes of their terms */
+    double *reference;          /* (m) forces from which those of redundant rows differ least; usually zero */
     double *force, *after, *sizes; /* (m) forces, accelerations, sizes of the terms of these */
     double *udot;                  /* (n_u) */
     double *work;                  /* kc_contacts_work() */
@@ -61,6 +65,13 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
  * unless `rubs`. */
 void kc_contacts_solve(kc_contacts *k, const double *start, int rubs);
 
+/*
+ * Forces for right sides `start` by projections, row by row: rows of the model are equations, closed contacts
+ * are free to open and to slip, |T| <= part mu N, and the direction of sliding ones is known.  They begin at
+ * `force`.  Returns the number of sweeps, 0 if `most` of them did not suffice.
+ */
+int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most);
+
 /* out = M^-1 times the generalized forces of `force`. */
 void kc_contacts_pushed(const kc_contacts *k, double *out);
 
@@ -70,7 +81,7 @@ kc_kernel kc_contacts_rhs, kc_contacts_qdot, kc_contacts_project;
 /* Two functions of each contact, after kc_contacts_at() and kc_contacts_solve(): negative where a law is
  * broken.  They are the gap, and 1; the normal force, and the distance from the cone of friction; the normal
  * force, and the slip. */
-void kc_contacts_laws(kc_contacts *k, double t, double *g);
+void kc_contacts_laws(kc_contacts *k, double *g);
 
 /* The same at t, x, r. */
 void kc_contacts_values(kc_contacts *k, double t, const double *x, const double *r, double *work, double *g);

@@ -114,7 +114,16 @@ class Impacts:
             ways = (CLOSED,) if n == 1 else (STICK, SLIDE) if n == 3 else (STICK, FORTH, BACK)
             options[i] = (*((STICK,) if n > 1 and np.isinf(course.contacts[i].mu) else ways), OPEN)
         terms = np.concatenate([np.zeros(course.n_c), c.speed_terms])
-        choice = Choice(c, course.lengths, start, terms, options, [n > 1 for n in course.lengths])
+        choice = Choice(
+            c,
+            course.lengths,
+            start,
+            terms,
+            options,
+            [n > 1 for n in course.lengths],
+            course.mu_static,
+            np.zeros_like(start),
+        )
         if choice.first() is None:
             raise ModelError(
                 f"no impulses of the contacts of {course.owner.dyn.name!r} satisfy the laws at t = {t!r}, "

@@ -64,6 +64,7 @@ Array = npt.NDArray[np.float64]
 _TOUCHES = 1e-9  # of the terms of a gap: a smaller one is closed at the start, or where others close
 _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
+_SLOW = 1e4  # times atol: a slip that begins in space keeps its direction so long
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
 
 
@@ -168,7 +169,7 @@ class Modes:
         t_span: tuple[float, float],
         x0: Values,
         *,
-        method: str = "dop853",
+        method: str = "auto",
         rtol: float = 1e-9,
         atol: Values = 1e-10,
         dt: float | None = None,
@@ -192,7 +193,8 @@ class Modes:
         x0 : array_like, (n_x,), or mapping by name
             Initial state.  Points whose gap is zero to rounding, 1e-9 of its terms, are in contact unless they leave.
         method : str
-            All but those of other packages; "rosenbrock" takes differences for the derivatives.
+            All but those of other packages.  The default becomes implicit where a slip in space turns fast, as it
+            begins at several points.
         rtol, atol, dt, t_eval, events, inputs, sample_time, parameters, max_step, first_step, max_steps : optional
         dense_output, progress : optional
 
@@ -264,16 +266,19 @@ class _Course:
         self.owner, self.problem, self._small = owner, problem, small
         self.contacts: list[Contact] = owner.contacts
         self.numbers = owner.numbers(problem)
+        self.numbers.slow = _SLOW * small
         self.lengths = [len(contact.axes) for contact in self.contacts]
         self.n_c = problem.dyn.n_constraints
         self.first = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)  # rows of the speeds
         self.mu = np.array([max(contact.mu, contact.mu_static) for contact in self.contacts])
+        self.mu_static = np.array([contact.mu_static for contact in self.contacts])
         self.now: tuple[str, ...] = (OPEN,) * len(self.contacts)
         self.modes: list[tuple[float, dict[str, str]]] = []
         self.undetermined: list[tuple[float, tuple[str, ...]]] = []
         self.impacts = Impacts(self)
         self.scale = np.zeros(0)
         self.begins: list[bool] = []
+        self._guess = np.zeros(self.n_c + sum(self.lengths))
         self._at_once, self._last = 0, np.nan
 
     # ------------------------------------------------------------------------------------------- numbers
@@ -328,8 +333,9 @@ class _Course:
         what = "gap" if mode == OPEN else "lift" if k % 2 == 0 else "grip" if mode == STICK else "slip"
         self.at(t, x)
         c = self.numbers
+        c.solve(c.start)
+        self._guess = c.force.copy()
         if self._last == t:
-            c.solve(c.start)
             if c.laws()[i, k % 2] > 0.0 or (what == "gap" and self.normal_speeds[i] >= -self.slow[i]):
                 return None  # an earlier change at this time dealt with it
             self._at_once += 1
@@ -340,6 +346,9 @@ class _Course:
                 )
         else:
             self._at_once = 0
+        if what == "slip" and self.lengths[i] == 3 and c.directions[i].any() and self.slips[i] > c.slow:
+            c.directions[i] = 0.0  # it has begun, and its direction is its own
+            return x
         near = [
             j
             for j, gap in enumerate(c.gaps)
@@ -360,6 +369,7 @@ class _Course:
             self.at(t, x)
             self.scale = np.maximum(scale, self.scale)  # what is left of greater speeds is rounding
             choices = {}
+            self._guess[:] = 0.0
         closed = [i for i in touching if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i]]
         self.now, told = self._chosen(t, x, closed, choices, ended)
         self._last, names = t, tuple(contact.name for contact in self.contacts)
@@ -371,7 +381,7 @@ class _Course:
         c = self.numbers
         x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
         self.at(t, x)
-        c.since, c.fastest[:] = t, 0.0
+        c.since, c.slipped[:] = t, self.slips
         c.noise[:] = [_BEYOND * slip if begun else 0.0 for slip, begun in zip(self.slips, self.begins, strict=True)]
         return x
 
@@ -389,7 +399,7 @@ class _Course:
             options[i] = ways if choices.get(i) != (OPEN,) else ()
             options[i] = (*options[i], OPEN)
         c = self.numbers
-        choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins)
+        choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins, self.mu_static, self._guess)
         modes = choice.first()
         if modes is None:
             raise ModelError(

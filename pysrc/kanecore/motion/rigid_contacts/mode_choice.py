@@ -7,19 +7,20 @@ The laws are those of accelerations w = a + D Λ and of impacts, w = ξ = v⁺ +
 
 (Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapters 6 and 8).  A slip that is not zero
 fixes its direction.  Modes that break a law are changed, all at once, later one by one, as in Júdice and Pires' block
-pivoting; if that ends nowhere, all modes are tried.
+pivoting; if that ends nowhere, all modes are tried.  In space forces are found by projections on the cones, row by row
+(Jean & Moreau 1992), which also share the load among redundant contacts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.tolerances import CONTRADICTORY, EQUAL
+from kanecore.tolerances import CONTRADICTORY
 
 if TYPE_CHECKING:
     from kanecore import _motion
@@ -36,7 +37,10 @@ _NUMBER = {OPEN: 0, STICK: 1, CLOSED: 1, FORTH: 2, BACK: 2, SLIDE: 2}
 _COST = {STICK: 0, CLOSED: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
 _WEAK = 1e-12  # of the terms of an acceleration or of a force, as OF_FORCES of kc_contacts.c
 _AT_ONCE, _ONE_BY_ONE, _MOST = 12, 60, 5000  # trials
-_TURNS = 200  # iterations for the direction of a slip that begins
+_SWEEPS, _HALVES = 20_000, 24  # of projections; of the distance to the largest friction
+_NO_FORCE, _AT_LIMIT = 1e-10, 1e-9  # of the largest force; of the force at which a contact slips
+_MOVES, _TURNED = 1e-9, 1e-6  # of the terms of an acceleration: it gives a slip its direction; it is across the slip
+_NO_WAY = np.zeros(2)
 
 
 class Choice:
@@ -54,6 +58,10 @@ class Choice:
         Possible modes of each contact.
     begins : sequence of bool
         Contacts without slip, and all in impacts: slides must agree with w.
+    mu : ndarray, (n,)
+        Friction coefficients at rest.
+    guess : ndarray, (m,)
+        Forces before.
     """
 
     def __init__(
@@ -64,6 +72,8 @@ class Choice:
         terms: Array,
         options: Sequence[Modes],
         begins: Sequence[bool],
+        mu: Array,
+        guess: Array,
     ) -> None:
         self._contacts, self._lengths, self._start, self._options, self._begins = (
             contacts,
@@ -72,51 +82,86 @@ class Choice:
             options,
             begins,
         )
+        self._mu, self._guess, self._ways = mu, guess, dict[int, Array]()
+        contacts.reference[:] = 0.0
         self._rows = len(start) - sum(lengths) + np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(int)
         contacts.terms[:] = terms
         self._terms = terms
         self._touching = [i for i, each in enumerate(options) if each != (OPEN,)]
 
-    def solve(self, modes: Modes, ways: Mapping[int, Array] | None = None) -> None:
-        """Find forces and w of modes; in space the directions of slips that begin follow from w."""
+    def solve(self, modes: Modes) -> None:
+        """Find forces and w of modes; in space the directions of slips that begin are known."""
         c = self._contacts
         c.mode[:] = [_NUMBER[mode] for mode in modes]
-        turning = []
         c.noise[:] = 0.0
         for i in self._touching:
             if modes[i] in SIGN:
                 c.directions[i, 0] = SIGN[modes[i]]
-            elif modes[i] == SLIDE and self._begins[i]:
-                turning.append(i)
-                c.noise[i] = 1e30
             elif self._lengths[i] == 3:
-                c.directions[i] = 0.0
-        if turning:
-            c.mode[turning] = 1
-            c.solve(self._start)
-            for i in turning:
-                c.directions[i] = _unit(-self._along(c.force, i), np.array([1.0, 0.0]))
-            c.mode[turning] = 2
+                c.directions[i] = self._ways.get(i, _NO_WAY) if self._begins[i] else _NO_WAY
+                c.noise[i] = 1e30 if i in self._ways else 0.0
         c.solve(self._start)
-        for _ in range(_TURNS if turning else 0):
-            turned = 0.0
-            for i in turning:
-                way = self._turned(i)
-                turned = max(turned, float(np.abs(way - c.directions[i]).max()))
-                c.directions[i] = way
-            c.solve(self._start)
-            if turned <= EQUAL:
-                break
 
     def _along(self, values: Array, i: int) -> Array:
         row = self._rows[i]
         return values[row + 1 : row + self._lengths[i]]
 
-    def _turned(self, i: int) -> Array:
-        """The direction of a beginning slip after a step against w on the circle of friction, by projection."""
-        c, row = self._contacts, self._rows[i]
-        stiffness = np.trace(c.delassus[row + 1 : row + 3, row + 1 : row + 3])
-        return _unit(self._along(c.after, i) / stiffness - self._along(c.force, i), c.directions[i].copy())
+    def _relaxed(self) -> Modes | None:
+        """Modes in space, of forces that satisfy the laws; None if these were not found.
+
+        Projections find one of the distributions of force among redundant contacts, which the others may leave: forces
+        stay as near to it as loads allow.
+        """
+        c, modes = self._contacts, [OPEN] * len(self._options)
+        c.reference[:], self._ways = 0.0, {}
+        c.mode[:] = [
+            0 if each == (OPEN,) else 2 if each[0] in SLIDES and not begins else 1
+            for each, begins in zip(self._options, self._begins, strict=True)
+        ]
+        c.noise[:], c.directions[:] = 0.0, 0.0
+        for i in self._touching:
+            if self._options[i][0] in SIGN and not self._begins[i]:
+                c.directions[i, 0] = SIGN[self._options[i][0]]
+        c.force[:] = self._guess
+        for halves in range(1, _HALVES):  # of all distributions without slip one that is far from slip
+            if c.relax(self._start, 1.0 - 0.5**halves, _SWEEPS) and not self._moving(
+                self._start + c.delassus @ c.force
+            ):
+                break
+        else:
+            if not c.relax(self._start, 1.0, _SWEEPS):
+                return None
+        w = self._start + c.delassus @ c.force
+        force, largest = c.force.copy(), np.abs(c.force).max(initial=0.0)
+        for i in self._touching:
+            row = self._rows[i]
+            normal, along = force[row], self._along(force, i)
+            if normal <= _NO_FORCE * largest and w[row] > _WEAK * self._terms[row]:
+                continue
+            slides = 2 in c.mode[[i]]
+            limit = self._mu[i] * normal * (1 - _AT_LIMIT)
+            if slides or len(along) == 0 or (np.isfinite(limit) and np.linalg.norm(along) >= limit):
+                if len(along) == 2 and not slides:
+                    moves = self._moves(w, i)
+                    self._ways[i] = _unit(self._along(w, i) if moves else -along, np.array([1.0, 0.0]))
+                    modes[i] = SLIDE
+                elif len(along) == 1 and not slides:
+                    modes[i] = BACK if along[0] > 0.0 else FORTH
+                else:
+                    modes[i] = self._options[i][0]
+            else:
+                modes[i] = STICK
+        c.reference[:] = force
+        self.solve(tuple(modes))
+        return tuple(modes) if self._consistent and not self._broken(tuple(modes)) else None
+
+    def _moves(self, w: Array, i: int) -> bool:
+        """Test whether a contact that sticks or begins to slip has an acceleration."""
+        terms = self._terms[self._rows[i] + 1 : self._rows[i] + self._lengths[i]]
+        return bool(np.linalg.norm(self._along(w, i)) > _MOVES * np.abs(terms).max())
+
+    def _moving(self, w: Array) -> bool:
+        return any(self._begins[i] and self._moves(w, i) for i in self._touching)
 
     def _size(self, i: int, j: int) -> float:
         """Size of the terms of w in row j of a contact."""
@@ -139,8 +184,9 @@ class Choice:
                 force = self._along(c.force, i)
                 found.append((i, SLIDE if len(force) == 2 else BACK if force[0] > 0.0 else FORTH))
             elif mode in SLIDES and self._begins[i]:
-                w = float(self._along(c.after, i) @ c.directions[i, : self._lengths[i] - 1])
-                if w < -_WEAK * self._size(i, 1):
+                w, way = self._along(c.after, i), c.directions[i, : self._lengths[i] - 1]
+                across, size = np.linalg.norm(w - (w @ way) * way), self._size(i, 1)
+                if w @ way < -_WEAK * size or across > _TURNED * size:
                     found.append((i, STICK))
         return [(i, mode) for i, mode in found if mode in self._options[i]] if self._consistent else []
 
@@ -171,6 +217,11 @@ class Choice:
 
     def first(self) -> Modes | None:
         """Modes that satisfy the laws; None if none do.  The last solution is theirs."""
+        if any(self._lengths[i] == 3 for i in self._touching):
+            modes = tuple(each[0] for each in self._options)
+            if self.holds(modes):
+                return modes
+            return self._relaxed()
         modes, seen = tuple(each[0] for each in self._options), set[Modes]()
         for trial in range(_AT_ONCE + _ONE_BY_ONE):
             self.solve(modes)
