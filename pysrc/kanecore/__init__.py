@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from kanecore.motion.events import Event
     from kanecore.motion.parameter_sweeps import Sweep, sweep
     from kanecore.motion.periodic_motion import PeriodicMotion
-    from kanecore.motion.rigid_contacts.contact_runs import ModeRun, Modes
+    from kanecore.motion.rigid_contacts.contact_results import ModeRun
+    from kanecore.motion.rigid_contacts.contact_runs import Modes
     from kanecore.motion.rollout import RolloutStatus
     from kanecore.motion.samples import Samples
     from kanecore.motion.signals import Signal
@@ -128,7 +129,7 @@ _HOMES = {
     "KanecoreWarning": "kanecore.errors",
     "KanesMethod": "kanecore.kanes_method.kanes_method",
     "Model": "kanecore.model",
-    "ModeRun": "kanecore.motion.rigid_contacts.contact_runs",
+    "ModeRun": "kanecore.motion.rigid_contacts.contact_results",
     "ModelError": "kanecore.errors",
     "Modes": "kanecore.motion.rigid_contacts.contact_runs",
     "NonFiniteError": "kanecore.errors",

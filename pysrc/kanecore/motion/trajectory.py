@@ -279,9 +279,13 @@ class Trajectory:
         steps = np.repeat(np.arange(first, last, dtype=np.int64), len(_NODES))
         x = self._interpolated(steps, t.reshape(-1)).reshape(*t.shape, self._dyn.n_x)
         r = self._inputs(t, x)
-        udot = self._dyn.udot(t, x, r=r, p=self._p)
-        power = np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
+        power = self._power(t, x, r)
         return np.asarray(length * (power @ _WEIGHTS)) + self._work_of_inputs(first, last, t, x, r)
+
+    def _power(self, t: Array, x: Array, r: Array) -> Array:
+        """Power of what changes T + U at times and states of the run."""
+        udot = self._dyn.udot(t, x, r=r, p=self._p)
+        return np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
 
     def _work_of_inputs(self, first: int, last: int, t: Array, x: Array, r: Array) -> Array | float:
         """∫ ∂(T + U)/∂r · dr in each of some steps, for inputs without rates, which are constant in `power`.

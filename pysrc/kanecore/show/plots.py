@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from io import BytesIO
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from kanecore.errors import unknown_name
 
-__all__ = ["new_figure", "plot_trajectory", "png"]
+__all__ = ["add_bands", "new_figure", "plot_trajectory", "png"]
 
 
 def new_figure(size: tuple[float, float]) -> Any:
@@ -101,6 +101,21 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     axes[-1].set_xlabel("t [s]")
     figure.suptitle(title)
     return figure
+
+
+def add_bands(figure: Any, times: Sequence[float], bands: Mapping[str, Sequence[str]]) -> None:
+    """Draw a band for each name above the first panel of a figure, coloured by words that hold between times."""
+    from matplotlib.patches import Patch
+
+    words = list(dict.fromkeys(word for each in bands.values() for word in each))
+    colours = {word: f"C{i}" for i, word in enumerate(words)}
+    axes, high = figure.axes[0], 0.04
+    for row, (name, each) in enumerate(bands.items()):
+        low = 1.02 + 1.5 * high * row
+        for start, end, word in zip(times[:-1], times[1:], each, strict=True):
+            axes.axvspan(start, end, low, low + high, color=colours[word], clip_on=False, linewidth=0)
+        axes.text(1.005, low, name, transform=axes.transAxes, fontsize="x-small")
+    figure.legend([Patch(color=colour) for colour in colours.values()], words, loc="outside upper center", ncols=4)
 
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:

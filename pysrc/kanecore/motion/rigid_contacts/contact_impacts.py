@@ -38,6 +38,8 @@ class Impacts:
     ----------
     found : list of (float, ndarray, ndarray)
         Times, states before and after.
+    impulses : list of dict of str to ndarray
+        Impulses of each contact.
     scale : ndarray, (n_rows,)
         Sizes of the terms of the speeds of rows in the last impact.
     """
@@ -46,6 +48,7 @@ class Impacts:
         self._course = course
         self._fastest = np.zeros(len(course.contacts))
         self.scale = np.zeros(0)
+        self.impulses: list[dict[str, Array]] = []
         self.found: list[tuple[float, Array, Array]] = []
 
     def rest(self, i: int) -> float:
@@ -69,6 +72,8 @@ class Impacts:
         after = x.copy()
         after[course.problem.dyn.names.speeds] = u
         self.found.append((t, x.copy(), after))
+        rows = zip(course.contacts, course.n_c + course.first, course.lengths, strict=True)
+        self.impulses.append({contact.name: course.numbers.force[row : row + n].copy() for contact, row, n in rows})
         return after
 
     def _stop(self, touching: Sequence[int]) -> Array:

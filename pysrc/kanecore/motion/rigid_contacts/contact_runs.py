@@ -14,6 +14,7 @@ slip that ends.  Then the next modes are chosen (`mode_choice`), after an impact
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from kanecore.motion.integration_failures import failure, outcome
 from kanecore.motion.progress import reporting_time
 from kanecore.motion.rigid_contacts.contact_impacts import Impacts
 from kanecore.motion.rigid_contacts.contact_laws import Contact, read_contacts
+from kanecore.motion.rigid_contacts.contact_results import Leg, ModeRun
 from kanecore.motion.rigid_contacts.mode_choice import (
     BACK,
     CLOSED,
@@ -51,7 +53,6 @@ from kanecore.motion.simulation_options import (
     step_limit,
     tolerances,
 )
-from kanecore.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -66,25 +67,6 @@ _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
 _SLOW = 1e4  # times atol: a slip that begins in space keeps its direction so long
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
-
-
-class ModeRun(Trajectory):
-    """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
-
-    Attributes
-    ----------
-    modes : list of (float, dict of str to str)
-        Start times of modes, with the mode of each contact: ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in
-        space ``"slide"``.
-    impacts : list of (float, ndarray, ndarray)
-        Times of impacts, with the states before and after them.
-    undetermined : list of (float, tuple of str)
-        Times from which forces were not unique, since contacts are redundant; of all that fit the least were taken.
-    """
-
-    modes: list[tuple[float, dict[str, str]]]
-    impacts: list[tuple[float, Array, Array]]
-    undetermined: list[tuple[float, tuple[str, ...]]]
 
 
 class Modes:
@@ -250,7 +232,9 @@ class Modes:
                 report=report,
             )
         result = ModeRun(problem, method, run, outcome(self.dyn, method, run, records), watched)
-        result.modes, result.impacts, result.undetermined = course.modes, course.impacts.found, course.undetermined
+        result.modes, result.undetermined, result.names = course.modes, course.undetermined, self.names
+        result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
+        result.legs, result.numbers = course.legs, lambda: self.numbers(problem)
         if run.error is not None:
             vars(run.error)["trajectory"] = result
             raise run.error
@@ -276,6 +260,7 @@ class _Course:
         self.modes: list[tuple[float, dict[str, str]]] = []
         self.undetermined: list[tuple[float, tuple[str, ...]]] = []
         self.impacts = Impacts(self)
+        self.legs: list[Leg] = []
         self.scale = np.zeros(0)
         self.begins: list[bool] = []
         self._guess = np.zeros(self.n_c + sum(self.lengths))
@@ -348,6 +333,7 @@ class _Course:
             self._at_once = 0
         if what == "slip" and self.lengths[i] == 3 and c.directions[i].any() and self.slips[i] > c.slow:
             c.directions[i] = 0.0  # it has begun, and its direction is its own
+            self.legs.append(replace(self.legs[-1], t=t, directions=c.directions.copy()))
             return x
         near = [
             j
@@ -383,6 +369,8 @@ class _Course:
         self.at(t, x)
         c.since, c.slipped[:] = t, self.slips
         c.noise[:] = [_BEYOND * slip if begun else 0.0 for slip, begun in zip(self.slips, self.begins, strict=True)]
+        kept = (values.copy() for values in (c.directions, c.noise, c.slipped, c.reference))
+        self.legs.append(Leg(t, c.mode.copy(), *kept))
         return x
 
     def _chosen(
