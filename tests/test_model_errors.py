@@ -437,6 +437,8 @@ def test_the_part_without_a_value_is_named() -> None:
         assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     with pytest.raises(kc.IntegrationError, match=r"load 1 at P: f\(y\) where y = 3.*, a spline beyond its knots$"):
         dyn.simulate((0.0, 5.0), [-1.0, 2.0, 0.0, 3.0])
+    with pytest.raises(kc.IntegrationError, match=r"load 1 at P: f\(y\) where y = 3.*, a spline beyond its knots; "):
+        dyn.rollout([-1.0, 2.0, 0.0, 3.0], dt=0.01, steps=100)
 
 
 def test_parameter_at_which_nothing_is_defined(compiled: Callable[..., kc.CompiledModel]) -> None:

@@ -20,7 +20,7 @@ from kanecore.statuses import BY_WORD, OF_LOADS, Status
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
+__all__ = ["failure", "outcome", "reason", "refuse_contradictions", "undefined_after"]
 
 Array = npt.NDArray[np.float64]
 
@@ -157,23 +157,26 @@ def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajec
     )
 
 
-def _undefined_after(problem: InitialValueProblem, run: AnyRun) -> NonFiniteError | None:
+def undefined_after(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, step: float) -> NonFiniteError | None:
     """The error of the equations if they have no values after the end of a run; pivots and rows give no reason then.
 
-    The equations are evaluated right after the end, as by small adaptive steps, and a mean step later, as by fixed
-    steps.
+    The equations are evaluated right after the end, as by small adaptive steps, and a step later, as by fixed steps.
     """
-    dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
-    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
     try:
-        xdot = dyn.rhs(run.t, run.x, r=r, p=p)
+        xdot = dyn.rhs(t, x, r=r, p=p)
         for h in (_RIGHT_BEHIND * step, step):
-            dyn.rhs(run.t + h, run.x + h * xdot, r=r, p=p)
+            dyn.rhs(t + h, x + h * xdot, r=r, p=p)
     except NonFiniteError as error:
         return error
     except SingularError:
         pass
     return None
+
+
+def _undefined_after(problem: InitialValueProblem, run: AnyRun) -> NonFiniteError | None:
+    """The same after a run, a mean step later."""
+    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
+    return undefined_after(problem.dyn, run.t, run.x, problem.inputs(run.t, run.x), problem.p, step)
 
 
 def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:

@@ -14,7 +14,7 @@ from kanecore import _motion
 from kanecore.binding.declared_methods import method
 from kanecore.errors import IntegrationError
 from kanecore.motion.batch_rows import Rows, count_again, failed_rows, named, starts
-from kanecore.motion.integration_failures import reason
+from kanecore.motion.integration_failures import reason, undefined_after
 from kanecore.motion.prescribed_rates import warn_of_other_rates_in_rows
 from kanecore.motion.signals import Signal
 from kanecore.motion.simulation_options import positive_count
@@ -214,7 +214,7 @@ def times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     for name, value in (("t0", t0), ("dt", dt)):
         try:
             numbers.append(float(value))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise TypeError(f"{name} is {value!r}; it must be one number") from None
     first, step = numbers
     if not np.isfinite(first):
@@ -268,7 +268,13 @@ def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutSta
             return f"starts from {named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
         t, x = rows.t0 + last * rows.dt, result[place][last].tolist()
         number = int(run.numbers.reshape(rows.shape)[place])
-        why = reason(rows.dyn, BY_NUMBER[int(status.codes[place])], number)
+        outcome = BY_NUMBER[int(status.codes[place])]
+        why = reason(rows.dyn, outcome, number)
+        if outcome.name == "NONFINITE":
+            one = rows.at(place)
+            r = one.r[min(last, len(one.r) - 1)]
+            undefined = undefined_after(rows.dyn, float(t), result[place][last], r, one.p, rows.dt)
+            why += f": {undefined.cause}" if undefined else ""
         return f"ends with step {last}, t = {t!r}, x = {x}: {why}"
 
     rest = "states from there on are NaN, error.out has the others"
