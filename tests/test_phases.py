@@ -101,6 +101,60 @@ def test_bouncing_on_a_spring() -> None:
     assert [phase.duration for phase in hop.phases] == pytest.approx(exact, rel=1e-6)
 
 
+@pytest.mark.long
+def test_running_on_a_spring() -> None:
+    """Blickhan's spring-mass model, *J. Biomech.* 22, 1989: stance in polar coordinates, so that reset maps are
+    expressions of states and outputs; the symmetric step keeps its energy, and leaves as it came.
+    """
+    x, y, v, u, r, a, w, b = S("x y v u r a w b")
+    N, O = ground()  # noqa: E741
+    P, Q, A = O.locatenew("P", x * N.x + y * N.y), me.Point("Q"), me.ReferenceFrame("A")
+    P.set_vel(N, v * N.x + u * N.y)
+    A.orient_axis(N, -N.z, a)
+    A.set_ang_vel(N, -b * N.z)
+    Q.set_pos(O, r * A.y)
+    Q.set_vel(N, w * A.y + r * b * A.x)
+    weight, place, speed = -80 * 9.81 * N.y, Q.pos_from(O), Q.vel(N)
+    outputs = {"x": place.dot(N.x), "y": place.dot(N.y), "v": speed.dot(N.x), "u": speed.dot(N.y)}
+    flight, stance = (
+        kc.compile(
+            kc.Model(
+                N,
+                q,
+                v,
+                [each.diff() - rate for each, rate in zip(q, v, strict=True)],
+                bodies=[me.Particle("P", point, 80)],
+                forcelist=[(point, load)],
+                outputs=shown,
+                name="runner",
+            )
+        )
+        for q, v, point, load, shown in (
+            ([x, y], [v, u], P, weight, {}),
+            ([r, a], [w, b], Q, weight + 2e4 * (1 - r) * A.y, outputs),
+        )
+    )
+    leg = "sqrt(1 - y**2)"
+    landing = {"r": "1", "a": f"-asin({leg})", "w": f"u*y - v*{leg}", "b": f"v*y + u*{leg}"}
+    run = kc.optimize(
+        [
+            kc.Phase(
+                flight, (0.02, 0.5), reset={"x": None, "u": None}, start={"x": 0, "u": 0, "v": 4}, guess={"y": 0.95}
+            ),
+            kc.Phase(stance, (0.05, 0.5), reset=landing, end={"r": 1, "a": (0, 1)}, guess={"a": [-0.35, 0.35], "b": 5}),
+            kc.Phase(flight, (0.02, 0.5), reset={name: name for name in "xyvu"}, end={"u": 0}, guess={"y": 0.95}),
+        ],
+        periodic=True,
+        tol=1e-7,
+    )
+    assert run.success, run.message
+    fall, stand, rise = run.phases
+    assert rise.duration == pytest.approx(fall.duration, rel=1e-6)
+    np.testing.assert_allclose(stand.x[-1], stand.x[0] * [1, -1, -1, 1], rtol=1e-6)
+    energy = [4.0**2 / 2 + 9.81 * fall["y"][0], (stand["w"][0] ** 2 + stand["b"][0] ** 2) / 2 + 9.81 * stand["y"][0]]
+    assert energy[0] == pytest.approx(energy[1], rel=1e-9)
+
+
 def test_the_simplest_walker() -> None:
     """Its fixed point at a slope of 0.009: Garcia, Chatterjee, Ruina & Coleman, *J. Biomech. Eng.* 120, 1998, by
     Bhounsule, *Dyn. Contin. Discrete Impuls. Syst. B* 21, 2014.  The jump at the landing is a reset map of expressions.
