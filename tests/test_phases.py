@@ -83,8 +83,11 @@ def test_what_goes_on(name: str) -> None:
     assert [*both.phases[1].impulses.values()] == pytest.approx([0.0] * one.problem.dyn.n_constraints, abs=1e-9)
 
 
-def test_bouncing_on_a_spring() -> None:
-    """Stance π + 2 atan(g/(ω v)) over ω, flight 2 v/g: a vertical hop on a spring, between models of their own."""
+def test_bouncing_on_a_spring(capsys: pytest.CaptureFixture[str]) -> None:
+    """Stance π + 2 atan(g/(ω v)) over ω, flight 2 v/g: a vertical hop on a spring, between models of their own.
+
+    Energy is conserved, so that v need not return as well; where it is asked to, nobody complains.
+    """
     y, v = S("y v")
     k, g, fall = 400.0, 9.81, 1.5
     flight = kc.compile(mass_point({y: v}, 1, [-g], name="flight"))
@@ -95,7 +98,10 @@ def test_bouncing_on_a_spring() -> None:
     ]
     hop = kc.optimize(phases, periodic=True, tol=1e-7)
     assert hop.success, hop.message
-    assert hop.phases[1]["v"][-1] == pytest.approx(-fall, rel=1e-7)  # energy is conserved
+    assert hop.phases[1]["v"][-1] == pytest.approx(-fall, rel=1e-7)
+    twice = kc.Phase(stance, (0.02, 0.4), start={"y": 1, "v": -fall}, end={"y": 1}, intervals=20)
+    assert kc.optimize([twice, phases[1]], periodic=True, tol=1e-7).success
+    assert "CasADi" not in capsys.readouterr().err
     omega = np.sqrt(k)
     exact = [(np.pi + 2 * np.arctan(g / (omega * fall))) / omega, 2 * fall / g]
     assert [phase.duration for phase in hop.phases] == pytest.approx(exact, rel=1e-6)
