@@ -262,14 +262,15 @@ def test_a_step_of_least_torque() -> None:
     np.testing.assert_allclose([step.impulses["along"], step.impulses["up"]], hit.impulses, rtol=1e-7)
 
 
-def test_a_hop() -> None:
-    """A body on a foot, held by the ground in stance: its impact is m v, and the leg restores the energy lost there."""
+@cache
+def hopper() -> tuple[kc.CompiledModel, kc.CompiledModel]:
+    """A body of 4 kg on a foot of 1 kg, a force between them; with the foot held by the ground, and free."""
     y, z, v, w, F = S("y z v w F")
     N, O = ground()  # noqa: E741
     body, foot = O.locatenew("body", y * N.y), O.locatenew("foot", z * N.y)
     body.set_vel(N, v * N.y)
     foot.set_vel(N, w * N.y)
-    stance, flight = (
+    held, free = (
         kc.compile(
             kc.Model(
                 N,
@@ -284,6 +285,26 @@ def test_a_hop() -> None:
         )
         for rows in ({"ground": z}, {})
     )
+    return held, free
+
+
+def test_forces_of_constraints() -> None:
+    """The ground carries λ = 4 ÿ + 5 g, and ∫ λ² is least where y goes as a cubic: 16 · 12 d² + (5 g)²."""
+    held, d = hopper()[0], 0.1
+    start, end = {"y": 0.8, "v": 0, "z": 0, "w": 0}, {"y": 0.8 + d, "v": 0}
+    sol = held.optimize(1.0, start=start, end=end, cost="ground**2", intervals=8)
+    assert sol.success, sol.message
+    assert sol.cost == pytest.approx(192 * d**2 + 49.05**2, rel=1e-9)
+    off = held.optimize(1.0, start=start, end=end | {"ground": 40}, cost="F**2", path="ground <= 60", intervals=8)
+    assert off.success, off.message
+    forces = held.multipliers(off.t, off.x, r=off.r)[:, 0]
+    assert forces[-1] == pytest.approx(40, rel=1e-6)
+    assert forces.max() < 60 + 1e-5
+
+
+def test_a_hop() -> None:
+    """The impact of the foot is m v, and the leg restores the energy lost there; the ground does not pull."""
+    stance, flight = hopper()
     leg = {"y - z": (0.5, 1.0)}
     hop = kc.optimize(
         [
@@ -294,7 +315,7 @@ def test_a_hop() -> None:
                 bounds=leg,
                 intervals=20,
                 guess={"y": [0.9, 0.7, 0.9]},
-                path="F >= -9.81",
+                path="ground >= 0",
             ),
             kc.Phase(
                 flight, (0.2, 1), cost="F**2", bounds=leg | {"z": (0, None)}, intervals=20, guess={"y": [1, 1.2, 1]}
