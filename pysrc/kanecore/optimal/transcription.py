@@ -139,7 +139,7 @@ class Transcription:
         dyn, state = problem.dyn, self._states_and_inputs(*at)
         return *at, multipliers(dyn).map(n)(*state, problem.f.map(n)(*state)[dyn.n_q : dyn.n_q + dyn.n_u, :])
 
-    def _states_and_inputs(self, t: Any, y: Any, v: Any, p: Any, k: Any, *_: Any) -> tuple[Any, ...]:
+    def _states_and_inputs(self, t: Any, y: Any, v: Any, p: Any, k: Any, *beyond: Any) -> tuple[Any, ...]:
         """t, x, r, p, as kernels take them."""
         of_y, of_v, _, _ = map(ca.DM, self.problem.selections)
         n_x, n_r = self.problem.dyn.n_x, self.problem.dyn.n_r
