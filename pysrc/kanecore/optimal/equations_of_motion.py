@@ -14,7 +14,7 @@ from kanecore.errors import CompileError, ModelError
 from kanecore.export.export_methods import casadi
 from kanecore.rank import independent_columns
 
-__all__ = ["constraint_rows", "equations_of_motion"]
+__all__ = ["constraint_rows", "equations_of_motion", "multipliers"]
 
 
 _FOLLOWS = 1e-6  # the part of a row that is independent of others, if it follows from them
@@ -63,6 +63,14 @@ def _expressions(dyn: Evaluator) -> Any:
         right = ca.vertcat(right, -kernel("constraint_bias"))
     rates = [kernel("qdot"), ca.solve(matrix, right)[: dyn.n_u]] + ([kernel("zdot")] if dyn.n_z else [])
     return ca.Function("rates", arguments, [ca.vertcat(*rates)], ["t", "x", "r", "p"], ["xdot"])
+
+
+def multipliers(dyn: Evaluator) -> Any:
+    """Function of t, x, r, p and u̇: the multipliers λ of M u̇ = f + Gᵀ λ, by G Gᵀ λ = G (M u̇ − f)."""
+    arguments, udot = _arguments(dyn), ca.SX.sym("udot", dyn.n_u)
+    mass, forcing, G = (casadi(dyn, name)(*arguments) for name in ("mass_matrix", "forcing", "constraint_jacobian"))
+    found = ca.solve(ca.mtimes(G, G.T), ca.mtimes(G, ca.mtimes(mass, udot) - forcing))
+    return ca.Function("multipliers", [*arguments, udot], [found])
 
 
 def constraint_rows(dyn: Evaluator) -> Any:

@@ -63,7 +63,11 @@ def errors_of_cost(motion: CollocatedMotion, between: Trajectory, cost: float) -
         times = (mesh.edges[:-1, np.newaxis] + mesh.widths[:, np.newaxis] * fractions).ravel() * motion.duration
         there = between.at(np.minimum(times, motion.duration))
         y = np.hstack([there.x, there.r[:, beyond]]).T
-        found = integrand.map(len(times))(times, y, there.r[:, controls].T, motion.p, problem.known_values(times))
+        r, p = there.r, motion.p
+        forces = np.zeros((0, len(times)))
+        if problem.n_multipliers:
+            forces = np.asarray(problem.dyn.multipliers(times, there.x, r=r, p=p)).T
+        found = integrand.map(len(times))(times, y, r[:, controls].T, p, problem.known_values(times), forces)
         return np.array(found).reshape(mesh.n, -1)
 
     finer = np.diff(motion.times) * (values(_NODES) @ _WEIGHTS)

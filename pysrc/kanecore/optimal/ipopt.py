@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,8 +73,12 @@ def solve(
     solver = casadi.nlpsol(
         "optimize", "ipopt", dict(program), {"print_time": False} | {f"ipopt.{k}": v for k, v in chosen.items()}
     )
-    begin = time.perf_counter()
-    found = solver(x0=z0, lbx=bounds[0], ubx=bounds[1], lbg=rows[0], ubg=rows[1])
+    begin, said = time.perf_counter(), io.StringIO()
+    with contextlib.redirect_stderr(said):
+        found = solver(x0=z0, lbx=bounds[0], ubx=bounds[1], lbg=rows[0], ubg=rows[1])
+    for line in said.getvalue().splitlines():
+        if "NLP is overconstrained" not in line:  # conditions that follow from others are no fault
+            print(line, file=sys.stderr)
     wall, stats = time.perf_counter() - begin, solver.stats()
     z, g, of_bounds, of_rows = (np.array(found[name]).ravel() for name in ("x", "g", "lam_x", "lam_g"))
     functions = sum(value for name, value in stats.items() if name.startswith("t_wall_nlp_"))

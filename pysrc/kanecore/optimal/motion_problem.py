@@ -95,6 +95,13 @@ class MotionProblem:
         formulas += [each.expression for each in conditions]
         return {symbol.name for formula in formulas if formula is not None for symbol in formula.free_symbols}
 
+    @property
+    def n_multipliers(self) -> int:
+        """Number of multipliers, if expressions hold the name of one that is no other name; else 0."""
+        dyn = self.dyn
+        others = {*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names, *self.known}
+        return dyn.n_constraints if self.names & {*dyn.constraint_names} - others else 0
+
     @cached_property
     def variables(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the states y and of the controls v."""
@@ -178,7 +185,8 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any], following: tuple[Evaluato
         values = {name: np.clip(1.0, *unknown[name]) for name in unset} | values
     p = np.asarray(dyn.names.resolved("parameter", values), dtype=np.float64)
     known = _known(dyn, arguments["known"], duration)
-    names = dict.fromkeys((*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names, *known, "t"))
+    named = dyn.names.x, dyn.input_names, dyn.output_names, dyn.parameter_names, known, "t", dyn.constraint_names
+    names = dict.fromkeys(name for some in named for name in some)
 
     def formula(argument: str, value: Any) -> Any:
         return None if value is None else expression(dyn, value, argument, names)

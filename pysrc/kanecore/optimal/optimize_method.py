@@ -41,8 +41,8 @@ def optimize(
     It minimizes ∫ cost dt + final_cost, over x(t), r(t), unknown parameters and the duration, where ẋ = f(t, x, r, p),
     constraints, ends, bounds and path conditions hold; t goes from 0.
 
-    Expressions are text or SymPy's, in the names of coordinates, speeds, first-order states, inputs, outputs and
-    parameters, ``t``, and the names of `known`: ``"F**2"``, ``theta.diff()**2``.
+    Expressions are text or SymPy's, in the names of coordinates, speeds, first-order states, inputs, outputs,
+    parameters, constraints, which are their multipliers, ``t``, and those of `known`: ``"F**2"``, ``theta.diff()**2``.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ class Phase:
     duration : float or (float, float)
         s; time goes from 0 in each phase.
     reset : mapping of states to expressions, optional
-        Reset map: states at its start, in names of the phase before, at whose end they are taken: ``{"a": "b", "x": "x
-        - 1"}``.  Others go on under their names; None lets one begin anywhere, as those do whose names the phase before
-        does not have.
+        Reset map: states at its start, in states and outputs at the end of the phase before:
+        ``{"a": "b", "x": "x - 1"}``.  Others go on under their names; None lets one begin anywhere, as those do whose
+        names the phase before does not have.  Where energy is conserved in a periodic motion, let one speed be None.
     **arguments
         Those of `CompiledModel.optimize`, but for ``periodic``, ``tol``, ``refinements`` and ``options``.
 

@@ -32,7 +32,7 @@ from kanecore.errors import ModelError
 from kanecore.export.export_methods import casadi
 from kanecore.optimal.collocated_motion import CollocatedMotion
 from kanecore.optimal.collocation_rules import Triplets, lagrange
-from kanecore.optimal.equations_of_motion import constraint_rows
+from kanecore.optimal.equations_of_motion import constraint_rows, multipliers
 from kanecore.optimal.expressions_by_name import as_casadi
 from kanecore.optimal.motion_problem import Condition, MotionProblem
 from kanecore.rank import independent_columns
@@ -79,12 +79,12 @@ def constraints(problem: MotionProblem) -> tuple[Any, Any]:
 
 
 class Formulas:
-    """Expressions of a problem as functions of t, y, v, p and known numbers k."""
+    """Expressions of a problem as functions of t, y, v, p, known numbers k, and multipliers l if they hold any."""
 
     def __init__(self, problem: MotionProblem) -> None:
         dyn, (of_y, of_v, _, _) = problem.dyn, problem.selections
-        sizes = (1, len(problem.states), len(problem.controls), dyn.n_p, len(problem.numbers))
-        self.arguments = t, y, v, p, k = [ca.SX.sym(name, n) for name, n in zip("tyvpk", sizes, strict=True)]
+        sizes = (1, len(problem.states), len(problem.controls), dyn.n_p, len(problem.numbers), problem.n_multipliers)
+        self.arguments = t, y, v, p, k, forces = [ca.SX.sym(name, n) for name, n in zip("tyvpkl", sizes, strict=True)]
         r = ca.mtimes(ca.DM(of_y), y) + ca.mtimes(ca.DM(of_v), v) + k[: dyn.n_r, :]
         groups = [(("t",), t), (problem.numbers[dyn.n_r :], k[dyn.n_r :]), (dyn.parameter_names, p)]
         self._values: dict[str, Any] = {}
@@ -93,6 +93,8 @@ class Formulas:
         if problem.names & {*dyn.output_names} - {*self._values}:
             outputs = ca.vertsplit(casadi(dyn, "outputs")(t, y[: dyn.n_x], r, p))
             self._values = dict(zip(dyn.output_names, outputs, strict=True)) | self._values
+        if problem.n_multipliers:
+            self._values = dict(zip(dyn.constraint_names, ca.vertsplit(forces), strict=True)) | self._values
 
     def function(self, *groups: Iterable[Any]) -> Any:
         """Function that returns a column of expressions for each group."""
@@ -128,11 +130,16 @@ class Transcription:
         self.points = self._at(mesh.points, y, self.V)
 
     def _at(self, times: Array, y: Any, v: Any) -> tuple[Any, ...]:
-        """t, y, v, p and known numbers k at times, as `Formulas` take them."""
-        k = ca.MX(ca.DM(self.problem.known_values(self.guess.duration * times)))
-        return self.duration * ca.DM(times).T, y, v, ca.repmat(self.p, 1, len(times)), k
+        """t, y, v, p, known numbers k and multipliers l at times, as `Formulas` take them."""
+        problem, n = self.problem, len(times)
+        k = ca.MX(ca.DM(problem.known_values(self.guess.duration * times)))
+        at: tuple[Any, ...] = (self.duration * ca.DM(times).T, y, v, ca.repmat(self.p, 1, n), k)
+        if not problem.n_multipliers:
+            return *at, ca.MX(0, n)
+        dyn, state = problem.dyn, self._states_and_inputs(*at)
+        return *at, multipliers(dyn).map(n)(*state, problem.f.map(n)(*state)[dyn.n_q : dyn.n_q + dyn.n_u, :])
 
-    def _states_and_inputs(self, t: Any, y: Any, v: Any, p: Any, k: Any) -> tuple[Any, ...]:
+    def _states_and_inputs(self, t: Any, y: Any, v: Any, p: Any, k: Any, *beyond: Any) -> tuple[Any, ...]:
         """t, x, r, p, as kernels take them."""
         of_y, of_v, _, _ = map(ca.DM, self.problem.selections)
         n_x, n_r = self.problem.dyn.n_x, self.problem.dyn.n_r
@@ -242,9 +249,9 @@ class Transcription:
         self._add("constraints at the start", self.mesh.edges[[0]], terms[2])
 
     def _guessed(self, edge: int) -> list[Any]:
-        """t, y, v, p, k of the guess at its first or last edge."""
+        """t, y, v, p, k of the guess at its first or last edge, and no multipliers."""
         guess, time = self.guess, self.guess.times[[edge]]
-        return [time, guess.ends[edge], guess.v[edge], self.problem.p, self.problem.known_values(time)]
+        return [time, guess.ends[edge], guess.v[edge], self.problem.p, self.problem.known_values(time), 0]
 
     def _guessed_edges(self) -> list[tuple[Any, ...]]:
         """t, x, r, p at the ends of intervals of the guess."""
