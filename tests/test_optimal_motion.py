@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Optimal motions: orders of rules, errors, what results can be trusted in; known optima: `test_published_optima`."""
 
+import os
 import re
+import signal
+import threading
 from typing import Any
 
 import numpy as np
@@ -483,6 +486,19 @@ def test_an_input_that_nobody_reads() -> None:
         dyn.optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="load**2")
     sol = dyn.optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="load**2", known={"w": 2.0})
     assert sol.cost == pytest.approx(16.0, rel=1e-6)
+
+
+@pytest.mark.long
+def test_an_interrupt() -> None:
+    """Ctrl-C ends a search that goes on for long, though CasADi keeps it to itself."""
+    dyn = pendulum()
+    ends = {"start": {"q": 0, "u": 0}, "end": {"q": PI, "u": 0}, "bounds": {"F": (-0.5, 0.5)}}
+    options = {"mu_strategy": "monotone", "max_iter": 100000}
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        dyn.optimize(30.0, **ends, cost="F**2", intervals=600, options=options)
+    timer.cancel()
 
 
 def test_without_casadi(monkeypatch: pytest.MonkeyPatch) -> None:
