@@ -418,6 +418,16 @@ def test_optimize_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         assert words in capsys.readouterr().err
 
 
+@pytest.mark.long
+def test_optimize_a_loop(capsys: pytest.CaptureFixture[str]) -> None:
+    """It starts in the pose of its page, since a loop does not close at zero."""
+    pytest.importorskip("casadi", reason="optimal motions need CasADi, which is an extra")
+    ends = [word for end in ("q1=2", "q3=1", "u1=0", "u3=0") for word in ("--end", end)]
+    assert main(["optimize", "five_bar", "--duration", "0.5", *ends]) == 0
+    start = dict(line.split()[:2] for line in capsys.readouterr().out.splitlines()[2:])
+    assert (float(start["q1"]), float(start["q3"]), float(start["u1"])) == (2.2, 0.9, 0.0)
+
+
 def test_draw_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib, which is an extra")
     picture = tmp_path / "robot.png"

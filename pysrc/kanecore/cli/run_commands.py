@@ -58,7 +58,7 @@ def optimize(
     try:
         sol = dyn.optimize(
             _range(dyn, duration, "--duration"),
-            start=start or dyn.consistent(0.0, dyn.state()),
+            start=start or _at_rest(dyn),
             end=end,
             bounds=limits,
             cost=effort if cost is None else cost,
@@ -69,6 +69,13 @@ def optimize(
     _print_ends(dyn, sol)
     _save(sol, output)
     return 0 if sol.success else 1
+
+
+def _at_rest(dyn: CompiledModel) -> Array:
+    """All zero; of a mechanism with loops the pose in which it is shown."""
+    x = named_state(dyn, []) if dyn.n_configuration else np.array(dyn.state())
+    x[dyn.names.speeds] = 0.0
+    return np.asarray(dyn.consistent(0.0, x))
 
 
 def _range(dyn: CompiledModel, text: str, option: str) -> float | tuple[float | None, float | None]:
