@@ -422,6 +422,21 @@ def test_what_cannot_be() -> None:
     assert "x + v <= -1 is missed by" in sol.message
 
 
+@pytest.mark.long
+def test_a_place_out_of_reach() -> None:
+    """Where one strategy of the barrier wanders, the other one says what is missed; both keep to the limit."""
+    dyn = loaded("planar_2r")
+    options = {"bounds": {"tau1": (-40, 40), "tau2": (-20, 20)}, "cost": "tau1**2 + tau2**2"}
+    start = [-1.4, 0.3, 0.0, 0.0]
+    sol = dyn.optimize(1.5, start=start, end={"tip_x": 0.3, "tip_y": 1.2}, **options)
+    assert re.match(
+        "IPOPT found no motion that satisfies all conditions: tip_y at the end is missed by 0.3", sol.message
+    )
+    assert sol.iterations <= 1000
+    few = dyn.optimize(1.5, start=start, end={"tip_x": 0.3, "tip_y": 1.2}, **options, options={"max_iter": 7})
+    assert few.iterations == 7
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -69,7 +69,7 @@ def solve(
 ) -> Solved:
     """Minimize ``program["f"]`` of ``program["x"]`` with ``program["g"]`` within ranges; options are IPOPT's."""
     first = time.perf_counter()
-    chosen = {"print_level": 0, "sb": "yes", "tol": 1e-8, "max_iter": 1000, **options}
+    chosen = {"print_level": 0, "sb": "yes", "tol": 1e-8, **options}
     solver = casadi.nlpsol(
         "optimize", "ipopt", dict(program), {"print_time": False} | {f"ipopt.{k}": v for k, v in chosen.items()}
     )

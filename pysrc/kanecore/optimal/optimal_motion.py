@@ -30,7 +30,8 @@ __all__ = ["OptimalMotion", "optimal_motion"]
 Array = npt.NDArray[np.float64]
 
 _COLD = {"mu_strategy": "adaptive"}  # ends where the other strategy of the barrier may wander along a valley
-_AGAIN = {"mu_strategy": "monotone"}  # finds motions where the other one says that there are none
+_AGAIN = {"mu_strategy": "monotone"}  # soon says what contradicts, and finds some motions that the other one does not
+_ITERATIONS, _SOON = 1000, 300  # of both strategies, and of the first
 _WARM = {"mu_init": 1e-3}  # of a start near a solution
 _FIRST_ORDER = {"hessian_approximation": "limited-memory"}
 _FALSE = 0.1  # an error above which a solution is none of the motion: the next mesh begins at the first guess
@@ -191,16 +192,18 @@ def optimal_motions(
 
 
 def _solved(program: Program, strategy: dict[str, Any], asked: dict[str, Any]) -> Solved:
-    """Solution of a program, by another strategy of the barrier if the first one finds none."""
-    strategy = {} if "mu_init" in asked else strategy  # of which the adaptive one takes no notice
-    options = strategy | ({} if program.exact else _FIRST_ORDER) | asked
+    """Solution of a program, by another strategy of the barrier if the first one finds none soon."""
+    options = {"max_iter": _ITERATIONS} | ({} if program.exact else _FIRST_ORDER) | asked
     arguments = (ca, program.terms, program.z0, program.bounds, program.rows)
-    once = solve(*arguments, options)
-    if once.converged or "mu_strategy" in asked or once.status.startswith("Maximum"):
+    if {"mu_strategy", "mu_init"} & {*asked}:
+        return solve(*arguments, options)
+    once = solve(*arguments, options | strategy | {"max_iter": min(options["max_iter"], _SOON)})
+    left = options["max_iter"] - once.iterations
+    if once.converged or left <= 0 or once.status in ("Maximum_CpuTime_Exceeded", "Maximum_WallTime_Exceeded"):
         return once
-    again = solve(*arguments, options | _AGAIN)
+    again = solve(*arguments, options | (_AGAIN if strategy is _COLD else _COLD) | {"max_iter": left})
     sums = {name: getattr(once, name) + getattr(again, name) for name in ("iterations", "build", "functions", "solver")}
-    return replace(again if again.converged else once, **sums)
+    return replace(again, **sums)
 
 
 def _parts(programs: list[Program], solved: Solved) -> list[Solved]:
