@@ -46,7 +46,8 @@ def _independent(dyn: Evaluator) -> bool:
     """Test whether no row of the constraints follows from others at the current state, as expressions need."""
     if not dyn.n_constraints:
         return True
-    rows = np.asarray(dyn.constraint_jacobian(0.0, dyn.names.current("state")))
+    x, r, p = (np.nan_to_num(dyn.names.current(kind), nan=1.0) for kind in ("state", "input", "parameter"))
+    rows = np.asarray(dyn.constraint_jacobian(0.0, x, r=r, p=p))
     return len(independent_columns(rows.T, _FOLLOWS)) == dyn.n_constraints
 
 
