@@ -57,6 +57,8 @@ class Solver:
         Headers that define structure, function and macro.
     members : mapping of str to str
         Members of the structure for every model that uses this solver.
+    attribute : str
+        Macro in front of the emitted function.
     """
 
     structure: str
@@ -64,12 +66,16 @@ class Solver:
     room: str
     headers: tuple[str, ...]
     members: Mapping[str, str] = field(default_factory=dict)
+    attribute: str = ""
 
 
 SOLVERS = {
     "motion": Solver("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
     "general_motion": Solver("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
-    "front_motion": Solver("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
+    "front_motion": Solver(
+        *("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
+        attribute="KC_SHORT_LOOPS",
+    ),
     "free_motion": Solver("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
     "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
     "front_balance": Solver(*("kc_front_balance", "kc_balance_fronts", "KC_FRONT_BALANCE_ROOM", ("reduced_motion.h",))),
@@ -148,7 +154,9 @@ def function(target: C, function: Function, functions: Mapping[str, Function]) -
     if isinstance(function, Straight):
         writer = Along(function.directions) if function.directions is not None and target.side_by_side else target
         return writer.function(function.name, function.parts)
+    attribute = SOLVERS[function.solver].attribute if function.solver in SOLVERS else ""
     head = f"static {target.outcome} {function.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    head = f"{attribute} {head}" if attribute else head
     if function.solver in _CALLING:
         lines = _CALLING[function.solver](target, function)
     else:
