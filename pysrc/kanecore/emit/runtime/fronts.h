@@ -568,16 +568,16 @@ typedef struct kc_front_motion {
 } kc_front_motion;
 
 #define KC_FRONT_MOTION_ROOM(n, n_fronts, numbers, widest, n_known)                                          \
-    ((numbers) + (n_known) + (n) + KC_FRONTS_ROOM(n, n_fronts, widest))
+    KC_ALIGNED_ROOM((numbers) + (n_known) + (n) + KC_FRONTS_ROOM(n, n_fronts, widest))
 
 /* The kernel `udot`. */
 KC_INLINE kc_fault kc_accelerate_fronts(kc_front_motion *s, kc_real t, const kc_real *x, const kc_real *r,
                                         const kc_real *c, kc_real *w, kc_real *out)
 {
-    kc_real *const known = w + s->fronts.numbers, *const kept = known + s->n_known;
-    kc_real *const a = s->result ? kept : out, *const work =
-                                                   kc_place_fronts(&s->fronts, w, kept + s->fronts.n);
-    kc_fault failed = s->fill(t, x, r, c, work, w);
+    kc_real *const arrays = kc_align(w), *const known = arrays + s->fronts.numbers;
+    kc_real *const kept = known + s->n_known, *const a = s->result ? kept : out;
+    kc_real *const work = kc_place_fronts(&s->fronts, arrays, kept + s->fronts.n);
+    kc_fault failed = s->fill(t, x, r, c, work, arrays);
 #if defined(KC_WIDE)
     failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
 #endif
