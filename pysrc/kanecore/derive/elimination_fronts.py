@@ -66,6 +66,8 @@ def fronts(n: int, m: int, system: Sequence[int]) -> tuple[Front, ...]:
         return ()
     found = _eliminated(masses, rows)
     most = _operations(n, 0, m)
+    if sum(1 for front in found if front.rows) < 2:
+        return ()
     if HELP * sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found) > most:
         return ()
     if sum(front.numbers for front in found) > 2 * n * n:  # its scratch would not hold them

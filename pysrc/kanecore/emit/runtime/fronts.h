@@ -17,6 +17,8 @@
  * result.  Columns and rows are compared as in constraint_solver.h.
  */
 
+#define KC_FRONTS /* other headers have parts for models with fronts */
+
 /* A place in a matrix, which may be another one in each state. */
 #if defined(KC_WIDE)
 typedef kc_real kc_index;
