@@ -167,9 +167,10 @@ SOLVERS: dict[str, _Solver] = {
     "general_motion": _MOTION,
     "front_motion": _Solver(
         "n_held, n_fronts, numbers, widest, n_known",
+        "0 if 'result' in there else n_held",
         functions={
             "fill": ("numbers + n_known", "n_fronts"),
-            "result": (_ALL, "True"),
+            "result": (_ALL, ""),
             "otherwise": (_ALL, "True"),
         },
         holds="n_fronts",

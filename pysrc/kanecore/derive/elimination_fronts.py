@@ -66,6 +66,8 @@ def fronts(n: int, m: int, system: Sequence[int]) -> tuple[Front, ...]:
         return ()
     found = _eliminated(masses, rows)
     most = _operations(n, 0, m)
+    if sum(1 for front in found if front.rows) < 2:
+        return ()
     if HELP * sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found) > most:
         return ()
     if sum(front.numbers for front in found) > 2 * n * n:  # its scratch would not hold them
@@ -115,8 +117,8 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
         each = waiting[key[1]]
         if each.key != key or not each.own <= left:
             continue
-        if len(each.own) + len(each.border) >= len(left):
-            break
+        if len(each.own) + len(each.border) >= len(left) and len(each.own) <= len(each.border):
+            break  # the rest is dense, and may choose its pivots among all speeds
         found.append(Front(tuple(sorted(each.own)), tuple(sorted(each.border)), tuple(sorted(each.rows))))
         left -= each.own
         for i in each.rows:
@@ -131,6 +133,8 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
             if waiting[j].holds:
                 heapq.heappush(queue, waiting[j].key)
     taken = {i for front in found for i in front.rows}
+    if not left:
+        return found
     return [*found, Front(tuple(sorted(left)), (), tuple(i for i in range(len(rows)) if i not in taken))]
 
 

@@ -37,6 +37,8 @@ __all__ = [
     "Library",
 ]
 
+# what only models with fronts need
+_OF_FRONTS = re.compile(r"#if defined\(KC_FRONTS\)\n.*?#endif\n|#define KC_STEEPEST [^\n]*\n", re.DOTALL)
 _RUNTIME = Path(__file__).with_name("runtime")
 
 
@@ -235,10 +237,9 @@ class Library:
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
         needed = headers(self.target, functions, self.also)
-        if needed:
-            yield self.target.tolerances()
-        for name in needed:
-            yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
+        texts = [self.target.tolerances()] if needed else []
+        texts += [(_RUNTIME / name).read_text(encoding="utf-8") + "\n" for name in needed]
+        yield from texts if "fronts.h" in needed else (_OF_FRONTS.sub("", text) for text in texts)
 
     def splines(self, functions: Iterable[Function]) -> Iterator[str]:
         """Tables of the splines in functions and in the preparation."""

@@ -24,7 +24,8 @@ HEADERS = {
     "projection_and_rank.h": "constrained_motion.h",
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
-    "reduced_motion.h": "fronts.h",
+    "reduced_motion.h": "constraint_solver.h",
+    "front_balance.h": "reduced_motion.h",
     "reduced_linearization.h": "reduced_motion.h",
     "tree_factors.h": "equations.h",
     "mass_matrix_inverse.h": "tree_factors.h",
@@ -57,6 +58,8 @@ class Solver:
         Headers that define structure, function and macro.
     members : mapping of str to str
         Members of the structure for every model that uses this solver.
+    attribute : str
+        Macro in front of the emitted function.
     """
 
     structure: str
@@ -64,21 +67,25 @@ class Solver:
     room: str
     headers: tuple[str, ...]
     members: Mapping[str, str] = field(default_factory=dict)
+    attribute: str = ""
 
 
 SOLVERS = {
     "motion": Solver("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
     "general_motion": Solver("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
-    "front_motion": Solver("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
+    "front_motion": Solver(
+        *("kc_front_motion", "kc_accelerate_fronts", "KC_FRONT_MOTION_ROOM", ("fronts.h",)),
+        attribute="KC_SHORT_LOOPS",
+    ),
     "free_motion": Solver("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
     "balance": Solver("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
-    "front_balance": Solver(*("kc_front_balance", "kc_balance_fronts", "KC_FRONT_BALANCE_ROOM", ("reduced_motion.h",))),
+    "front_balance": Solver(*("kc_front_balance", "kc_balance_fronts", "KC_FRONT_BALANCE_ROOM", ("front_balance.h",))),
     "return": Solver("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
-    "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("fronts.h", "projection_and_rank.h")),
+    "projection": Solver("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
     "projection_gradient": Solver(
-        *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("fronts.h", "projection_gradient.h"))
+        *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("projection_gradient.h",))
     ),
-    "closure": Solver("kc_closure", "kc_count", "KC_COUNT_ROOM", ("fronts.h", "projection_and_rank.h")),
+    "closure": Solver("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
     "linearization": Solver(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("constraint_solver.h", "linearize.h")),
         {"solve": "kc_solve_equations"},
@@ -140,7 +147,8 @@ def _own_headers(target: C, function: Function) -> tuple[str, ...]:
     if isinstance(function, Straight):
         packs = ("directions.h",) if target.side_by_side and function.directions is not None else ()
         return (*packs, *(("vector_loops.h",) if function.parts.clear else ()))
-    return SOLVERS[function.solver].headers if function.solver in SOLVERS else ()
+    by_fronts = ("fronts.h",) if any(name.endswith("fronts.sizes") for name in function.members) else ()
+    return (*by_fronts, *SOLVERS[function.solver].headers) if function.solver in SOLVERS else ()
 
 
 def function(target: C, function: Function, functions: Mapping[str, Function]) -> str:
@@ -148,7 +156,9 @@ def function(target: C, function: Function, functions: Mapping[str, Function]) -
     if isinstance(function, Straight):
         writer = Along(function.directions) if function.directions is not None and target.side_by_side else target
         return writer.function(function.name, function.parts)
+    attribute = SOLVERS[function.solver].attribute if function.solver in SOLVERS else ""
     head = f"static {target.outcome} {function.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    head = f"{attribute} {head}" if attribute else head
     if function.solver in _CALLING:
         lines = _CALLING[function.solver](target, function)
     else:

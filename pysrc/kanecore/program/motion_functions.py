@@ -91,10 +91,11 @@ def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved
     assert solving is not None
     solution = [*solving.known, *solving.unknowns]
     n, n_known, name = len(solving.speeds), len(solving.known), f"compute_{kernel}"
-    result = f.once("result_udot", Derived(solving.result), solution, in_core=True)
     if derivation.fronts:
         by_fronts, sizes = fronted(f, kernel, solving, derivation.fronts)
-        by_fronts |= {"rank": f.rank, "eliminated": f.n - n, "n_known": n_known, "result": result}
+        by_fronts |= {"rank": f.rank, "eliminated": f.n - n, "n_known": n_known}
+        if n < f.n:
+            by_fronts["result"] = f.once("result_udot", Derived(solving.result), solution, in_core=True)
         by_fronts["otherwise"] = general_motion(f, kernel, derivation).name
         return f.solved(name, "front_motion", by_fronts, *sizes, n_known)
     members = shared_members(f, "udot", n, solving.doubt) | {
@@ -103,7 +104,7 @@ def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved
         "rows": solving.rows,
         "n_known": n_known,
         **filled(f, kernel, derivation, solving),
-        "result": result,
+        "result": f.once("result_udot", Derived(solving.result), solution, in_core=True),
         "otherwise": general_motion(f, kernel, derivation).name,
     }
     return f.solved(name, "motion", members, n, len(solving.rows), n_known, n_residuals(f))

@@ -78,7 +78,8 @@ def _projecting(f: Functions) -> tuple[dict[str, Member], tuple[int, ...]]:
             roots = (*front_system(f.g, n, level, roots, found), *roots[-level:])
             room = max(room, numbers + level + 2 * n + n_fronts + widest)
         members[member] = f.once(f"{member}_project", Derived(roots), in_scratch, n_max - n)
-    members["front_room"] = room
+    if room:
+        members["front_room"] = room
     return members, (n_q, n, n_max, m, room)
 
 

@@ -17,6 +17,8 @@
  * result.  Columns and rows are compared as in constraint_solver.h.
  */
 
+#define KC_FRONTS /* other headers have parts for models with fronts */
+
 /* A place in a matrix, which may be another one in each state. */
 #if defined(KC_WIDE)
 typedef kc_real kc_index;
@@ -34,6 +36,16 @@ typedef int kc_index;
 #define kc_place_in(number, lane) ((int)(number))
 #define kc_put_in(lane, to, from) ((to)[0] = (from))
 #define KC_FAULT_UNLESS(mask)     ((mask) ? 0 : KC_NOT_HERE)
+#endif
+
+/* A function with loops of fronts of the usual sizes, whose lengths the compiler knows, and such a loop:
+ * written out, and by -O2, they take three quarters of the time. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__)
+#define KC_SHORT_LOOPS      __attribute__((optimize(2)))
+#define KC_FOR(i, from, to) _Pragma("GCC unroll 8") for (int i = (from); i < (to); i++)
+#else
+#define KC_SHORT_LOOPS
+#define KC_FOR(i, from, to) for (int i = (from); i < (to); i++)
 #endif
 
 #define KC_SIZES                                                                                             \
@@ -96,6 +108,12 @@ KC_INLINE kc_front kc_front_of(const kc_fronts *s, int k, int own, int border, i
     return f;
 }
 
+/* The larger number; b where a is NaN, which M or f will show. */
+KC_INLINE kc_real kc_larger(kc_real a, kc_real b)
+{
+    return kc_pick((kc_mask)(a > b), a, b);
+}
+
 /* Exchange, in each state, numbers r and `other` of a, `apart` from each other, and n of them `stride` apart.
  */
 KC_INLINE void kc_exchange(int r, kc_index other, kc_real *a, int apart, int n, int stride)
@@ -118,25 +136,27 @@ KC_INLINE int kc_reduce_front(const kc_front *f, int forces, kc_real *columns, k
                               kc_mask *holds)
 {
     const int own = f->own, rows = f->rows, width = f->width, most = own < rows ? own : rows;
+    const int n_forces = forces ? rows : 0;
     const kc_real none = kc_all(0);
     kc_real *const G = f->G, *const M = f->M, *const R = f->R;
-    for (int i = 0; i < rows; i++) {
+    KC_FOR (i, 0, rows) {
         kc_real size = none;
-        for (int j = 0; j < width - 1; j++)
-            size = kc_max(size, kc_max(kc_abs(G[i * width + j]), f->T[i * (width - 1) + j]) * columns[j]);
+        KC_FOR (j, 0, width - 1)
+            size =
+                kc_larger(kc_larger(kc_abs(G[i * width + j]), f->T[i * (width - 1) + j]) * columns[j], size);
         units[i] = kc_pick((kc_mask)(size > none), kc_inverse(size), kc_all(1));
         level[i] = kc_abs(G[i * width + width - 1]);
         if (forces)
             f->large[i] = kc_pick((kc_mask)(size > none), size, kc_all(1));
     }
-    for (int i = 0; i < rows && forces; i++)
-        for (int j = 0; j < rows; j++)
+    KC_FOR (i, 0, n_forces)
+        KC_FOR (j, 0, rows)
             R[i * rows + j] = kc_all(i == j);
-    for (int r = 0; r < most; r++) {
+    KC_FOR (r, 0, most) {
         kc_real largest = none;
         kc_index row = kc_index_of(r), column = kc_index_of(r);
-        for (int i = r; i < rows; i++)
-            for (int j = r; j < own; j++) {
+        KC_FOR (i, r, rows)
+            KC_FOR (j, r, own) {
                 const kc_real size = kc_abs(G[i * width + j]) * columns[j] * units[i];
                 const kc_mask larger = (kc_mask)(size > largest);
                 largest = kc_pick(larger, size, largest);
@@ -158,19 +178,20 @@ KC_INLINE int kc_reduce_front(const kc_front *f, int forces, kc_real *columns, k
         kc_exchange(r, column, columns, 1, 1, 1);
         kc_exchange(r, column, f->chosen, 1, 1, 1);
         const kc_real inverse = kc_all(1) / G[r * width + r];
-        for (int j = r; j < width; j++)
+        KC_FOR (j, r, width)
             G[r * width + j] *= inverse;
-        for (int j = 0; j < rows && forces; j++)
+        KC_FOR (j, 0, n_forces)
             R[r * rows + j] *= inverse;
         level[r] *= kc_abs(inverse);
-        for (int i = 0; i < rows; i++) {
+        KC_FOR (i, 0, rows) {
             const kc_real factor = G[i * width + r];
-            for (int j = r; j < width && i != r; j++)
+            if (i == r)
+                continue;
+            KC_FOR (j, r, width)
                 G[i * width + j] -= factor * G[r * width + j];
-            for (int j = 0; j < rows && i != r && forces; j++)
+            KC_FOR (j, 0, n_forces)
                 R[i * rows + j] -= factor * R[r * rows + j];
-            if (i != r)
-                level[i] = kc_max(level[i], kc_abs(factor) * level[r]);
+            level[i] = kc_larger(kc_abs(factor) * level[r], level[i]);
         }
     }
     return most;
@@ -184,13 +205,13 @@ KC_INLINE kc_mask kc_is_certain(const kc_fronts *s, const kc_front *f, int r, co
     const int own = f->own, width = f->width;
     const kc_real *const G = f->G;
     kc_mask holds = KC_TRUE;
-    for (int d = 0; d < r; d++) {
+    KC_FOR (d, 0, r) {
         const kc_real most = columns[d] * kc_all(KC_STEEPEST);
-        for (int j = own; j < width - 1; j++)
+        KC_FOR (j, own, width - 1)
             holds &= (kc_mask)(kc_abs(G[d * width + j]) * columns[j] <= most);
     }
-    for (int i = r; i < f->rows; i++) {
-        for (int j = r; j < width - 1; j++)
+    KC_FOR (i, r, f->rows) {
+        KC_FOR (j, r, width - 1)
             holds &= (kc_mask)(kc_abs(G[i * width + j]) * columns[j] * units[i] <= kc_all(KC_INDEPENDENT));
         if (!s->correction)
             holds &= (kc_mask)(kc_abs(G[i * width + width - 1]) <= kc_all(KC_CONTRADICTORY_REST) * level[i]);
@@ -204,17 +225,17 @@ KC_INLINE void kc_project_front(const kc_front *f, int r, kc_real *V)
     const int own = f->own, border = f->border, width = f->width;
     const kc_real half = kc_all(0.5), *const G = f->G;
     kc_real *const M = f->M;
-    for (int d = 0; d < r; d++)
-        for (int j = r; j < width; j++) {
-            kc_real sum = kc_all(0);
-            for (int e = 0; e < r; e++)
+    KC_FOR (d, 0, r)
+        KC_FOR (j, r, width) {
+            kc_real sum = M[d * width] * G[j];
+            KC_FOR (e, 1, r)
                 sum += M[d * width + e] * G[e * width + j];
             V[d * width + j] = M[d * width + j] - half * sum;
         }
-    for (int i = r; i < width - 1; i++) {
+    KC_FOR (i, r, width - 1) {
         kc_real *const row = i < own ? M + i * width : f->N + (i - own) * (border + 1) - own;
-        for (int j = i; j < width; j++)
-            for (int d = 0; d < r; d++)
+        KC_FOR (j, i, width)
+            KC_FOR (d, 0, r)
                 row[j] -= G[d * width + i] * V[d * width + j] + V[d * width + i] * G[d * width + j];
     }
 }
@@ -225,17 +246,17 @@ KC_INLINE kc_mask kc_factor_front(const kc_fronts *s, const kc_front *f, int r, 
     const int own = f->own, border = f->border, width = f->width;
     const kc_real tolerance = kc_all(KC_PIVOT * (kc_number)s->n * KC_EPSILON);
     kc_mask positive = KC_TRUE;
-    for (int i = r; i < own; i++) {
+    KC_FOR (i, r, own) {
         kc_real *const row = f->M + i * width;
         positive &= (kc_mask)(row[i] * columns[i] * columns[i] > tolerance);
         const kc_real inverse = kc_all(1) / row[i];
-        for (int k = i + 1; k < width - 1; k++) {
+        KC_FOR (k, i + 1, width - 1) {
             const kc_real multiple = row[k] * inverse;
             kc_real *const other = k < own ? f->M + k * width : f->N + (k - own) * (border + 1) - own;
-            for (int j = k; j < width; j++)
+            KC_FOR (j, k, width)
                 other[j] -= multiple * row[j];
         }
-        for (int j = i + 1; j < width; j++)
+        KC_FOR (j, i + 1, width)
             row[j] *= inverse;
         row[i] = inverse;
     }
@@ -268,9 +289,9 @@ KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int forces, int k, int
     const kc_front f = kc_front_of(s, k, own, border, rows);
     kc_real *const columns = s->work, *const units = columns + own + border, *const level = units + rows,
                    *const V = level + rows;
-    for (int j = 0; j < own + border; j++)
+    KC_FOR (j, 0, own + border)
         columns[j] = s->scale[f.speeds[j]];
-    for (int j = 0; j < own; j++)
+    KC_FOR (j, 0, own)
         f.chosen[j] = kc_all(j);
     kc_mask holds = KC_TRUE;
     const int r = kc_reduce_front(&f, forces, columns, units, level, &holds);
@@ -290,23 +311,33 @@ KC_INLINE kc_fault kc_eliminate_front(const kc_fronts *s, int forces, int k, int
     return KC_FAULT_UNLESS(holds);
 }
 
+/* The own speeds in the order of the pivots, from `all` speeds that follow. */
+KC_INLINE void kc_follow_rows(const kc_front *f, int r, kc_real *all)
+{
+    const int own = f->own, width = f->width;
+    KC_FOR (back, 0, own) {
+        const int i = own - 1 - back;
+        const kc_real *const row = i < r ? f->G + i * width : f->M + i * width;
+        kc_real sum = -row[width - 1];
+        KC_FOR (j, i < r ? r : i + 1, width - 1)
+            sum -= row[j] * all[j];
+        all[i] = sum;
+    }
+}
+
 /* The own speeds of front k, from those of its border. */
 KC_INLINE void kc_follow_front(const kc_fronts *s, int k, int own, int border, int rows, kc_real *a)
 {
     const kc_front f = kc_front_of(s, k, own, border, rows);
-    const int width = f.width, r = kc_count_of(s->rank[k]);
+    const int r = kc_count_of(s->rank[k]);
     kc_real *const all = s->work;
-    for (int j = own; j < width - 1; j++)
+    KC_FOR (j, own, own + border)
         all[j] = a[f.speeds[j]];
-    all[width - 1] = kc_all(1);
-    for (int i = own - 1; i >= 0; i--) {
-        const kc_real *const row = i < r ? f.G + i * width : f.M + i * width;
-        kc_real sum = kc_all(0);
-        for (int j = i < r ? r : i + 1; j < width; j++)
-            sum -= row[j] * all[j];
-        all[i] = sum;
-    }
-    for (int i = 0; i < own; i++)
+    if (r == rows) /* the compiler knows it */
+        kc_follow_rows(&f, rows, all);
+    else
+        kc_follow_rows(&f, r, all);
+    KC_FOR (i, 0, own)
         for (int lane = 0; lane < KC_STATES; lane++)
             kc_put_in(lane, a + f.speeds[kc_place_in(f.chosen[i], lane)], all[i]);
 }
@@ -324,15 +355,12 @@ KC_SOLVER void kc_follow_any_front(const kc_fronts *s, int k, kc_real *a)
     kc_follow_front(s, k, sizes[0], sizes[1], sizes[2], a);
 }
 
-/* Factors of the columns: of borders they belong to later fronts. */
-KC_INLINE void kc_weigh_fronts(const kc_fronts *s)
+/* Factors of the own columns: those of borders belong to later fronts. */
+KC_INLINE void kc_weigh_front(const kc_fronts *s, int k, int own, int border, int rows)
 {
-    for (int k = 0; k < s->n_fronts; k++) {
-        const kc_front f =
-            kc_front_of(s, k, s->sizes[KC_SIZES * k], s->sizes[KC_SIZES * k + 1], s->sizes[KC_SIZES * k + 2]);
-        for (int j = 0; j < f.own; j++)
-            s->scale[f.speeds[j]] = kc_inverse_root(kc_abs(f.M[j * (f.width + 1)]));
-    }
+    const kc_front f = kc_front_of(s, k, own, border, rows);
+    for (int j = 0; j < own; j++)
+        s->scale[f.speeds[j]] = kc_inverse_root(kc_abs(f.M[j * (f.width + 1)]));
 }
 
 /* Solve for a (n), with arrays that are filled, if `count` rows are independent.  Returns a fault where
@@ -342,7 +370,13 @@ KC_INLINE kc_fault kc_solve_fronts(const kc_fronts *s, int count, int forces, kc
     const int own = s->own, border = s->border, rows = s->rows;
     kc_fault failed = {0};
     int rank = 0;
-    kc_weigh_fronts(s);
+    for (int k = 0; k < s->n_fronts; k++) {
+        const int *const sizes = s->sizes + KC_SIZES * k;
+        if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
+            kc_weigh_front(s, k, own, border, rows);
+        else
+            kc_weigh_front(s, k, sizes[0], sizes[1], sizes[2]);
+    }
     for (int k = 0; k < s->n_fronts; k++) {
         const int *const sizes = s->sizes + KC_SIZES * k;
         if (sizes[0] == own && sizes[1] == border && sizes[2] == rows)
@@ -529,22 +563,23 @@ typedef struct kc_front_motion {
     int eliminated;      /* how many rows the graph eliminated */
     int n_known;         /* how many numbers `result` reads beside the solution */
     kc_function *fill;   /* the arrays, then what `result` reads; or a fault, where they do not hold */
-    kc_function *result; /* udot, from what `fill` left for it and the solution */
+    kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: the solution is udot */
 #if !defined(KC_WIDE)
     kc_function *otherwise; /* udot from all rows, where fronts are in doubt */
 #endif
 } kc_front_motion;
 
 #define KC_FRONT_MOTION_ROOM(n, n_fronts, numbers, widest, n_known)                                          \
-    ((numbers) + (n_known) + (n) + KC_FRONTS_ROOM(n, n_fronts, widest))
+    KC_ALIGNED_ROOM((numbers) + (n_known) + (n) + KC_FRONTS_ROOM(n, n_fronts, widest))
 
 /* The kernel `udot`. */
 KC_INLINE kc_fault kc_accelerate_fronts(kc_front_motion *s, kc_real t, const kc_real *x, const kc_real *r,
                                         const kc_real *c, kc_real *w, kc_real *out)
 {
-    kc_real *const known = w + s->fronts.numbers, *const a = known + s->n_known;
-    kc_real *const work = kc_place_fronts(&s->fronts, w, a + s->fronts.n);
-    kc_fault failed = s->fill(t, x, r, c, work, w);
+    kc_real *const arrays = kc_align(w), *const known = arrays + s->fronts.numbers;
+    kc_real *const kept = known + s->n_known, *const a = s->result ? kept : out;
+    kc_real *const work = kc_place_fronts(&s->fronts, arrays, kept + s->fronts.n);
+    kc_fault failed = s->fill(t, x, r, c, work, arrays);
 #if defined(KC_WIDE)
     failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
 #endif
@@ -554,5 +589,5 @@ KC_INLINE kc_fault kc_accelerate_fronts(kc_front_motion *s, kc_real t, const kc_
     if (KC_UNLIKELY(failed))
         return s->otherwise(t, x, r, c, w, out);
 #endif
-    return failed | s->result(t, x, r, c, known, out);
+    return s->result ? failed | s->result(t, x, r, c, known, out) : failed;
 }

@@ -38,10 +38,12 @@ typedef struct kc_projection {
     kc_function *position_sides, *velocity_sides;       /* (dy/da)' l (n_u) */
     kc_function *position_gradient, *velocity_gradient; /* by y, r and p (n_all) */
     int n_z, n_all, weights;                            /* weights: their place in x */
+#if defined(KC_FRONTS)
     /* The equations by fronts, with scratch for them: `position`, `velocity` fill these.  n_fronts = 0: all
      * at once. */
     kc_fronts position_fronts, velocity_fronts;
     int front_room;
+#endif
 
     /* scratch */
     kc_place at;
@@ -51,8 +53,10 @@ typedef struct kc_projection {
     kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
     kc_real *units;    /* of the coordinates, or of the speeds */
     int directly;      /* q itself moves, not along motions */
-    kc_real *fronted;  /* the arrays of fronts, then their scratch */
-    kc_real *kept;     /* NULL, or room for steps: the level, and y before the step */
+#if defined(KC_FRONTS)
+    kc_real *fronted; /* the arrays of fronts, then their scratch */
+#endif
+    kc_real *kept; /* NULL, or room for steps: the level, and y before the step */
     int n_kept;
 } kc_projection;
 
@@ -127,6 +131,7 @@ KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
     }
 }
 
+#if defined(KC_FRONTS)
 /* The same by fronts, and the residuals. */
 KC_ONCE void kc_size_front_rows(kc_projection *s, const kc_fronts *fronts, int level, const kc_real *sizes)
 {
@@ -159,39 +164,41 @@ KC_INLINE kc_fronts *kc_fronts_of_level(kc_projection *s, int level)
 {
     return level ? &s->velocity_fronts : &s->position_fronts;
 }
+#endif
 
-/* Fill the equations of a level (0: phi, 1: c) at y, and the arrays of its fronts.  Returns what follows:
- * what each row is summed from. */
+/* Fill the equations of a level (0: phi, 1: c) at y, or the arrays of its fronts.  Returns what follows: what
+ * each row is summed from. */
 KC_ONCE const kc_real *kc_fill_equations(kc_projection *s, int level)
 {
-    kc_saddle *const e = s->equations;
-    kc_fronts *const fronts = kc_fronts_of_level(s, level);
     kc_function *const fill = level ? s->velocity : s->position;
-    e->n = s->n_u;
-    const kc_real *const end = kc_place_equations(e, s->arrays);
-    if (!fronts->n_fronts) {
-        fill(KC_AT(&s->at), s->y, s->arrays);
-        return end;
+    kc_real *to = s->arrays;
+    s->equations->n = s->n_u;
+    const kc_real *end = kc_place_equations(s->equations, to);
+#if defined(KC_FRONTS)
+    kc_fronts *const fronts = kc_fronts_of_level(s, level);
+    if (fronts->n_fronts) {
+        to = s->fronted, end = to + fronts->numbers;
+        kc_place_fronts(fronts, to, to + fronts->numbers + s->equations->m);
     }
-    kc_place_fronts(fronts, s->fronted, s->fronted + fronts->numbers + e->m);
-    fill(KC_AT(&s->at), s->y, s->fronted);
-    return s->fronted + fronts->numbers;
+#endif
+    fill(KC_AT(&s->at), s->y, to);
+    return end;
 }
 
-/* Fill the equations of a level (0: phi, 1: c) at y.  Returns the largest residual beside its terms; `worst`
- * is its number. */
+/* Fill the equations of a level.  Returns the largest residual beside its terms; `worst` is its number. */
 KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
 {
     kc_saddle *const e = s->equations;
-    const kc_fronts *const fronts = kc_fronts_of_level(s, level);
     const kc_real *const sizes = kc_fill_equations(s, level);
-    if (fronts->n_fronts)
-        kc_size_front_rows(s, fronts, level, sizes);
-    else {
-        kc_size_rows(s, level, sizes);
-        for (int i = 0; i < e->m; i++)
-            s->residual[i] = e->gamma[i];
+#if defined(KC_FRONTS)
+    if (kc_fronts_of_level(s, level)->n_fronts) {
+        kc_size_front_rows(s, kc_fronts_of_level(s, level), level, sizes);
+        return kc_residual(e->m, s->residual, s->sizes, worst);
     }
+#endif
+    kc_size_rows(s, level, sizes);
+    for (int i = 0; i < e->m; i++)
+        s->residual[i] = e->gamma[i];
     return kc_residual(e->m, s->residual, s->sizes, worst);
 }
 
@@ -213,6 +220,7 @@ KC_ONCE int kc_keep_step(kc_projection *s, int level)
 KC_ONCE int kc_find_change(kc_projection *s, int level)
 {
     kc_saddle *const e = s->equations;
+#if defined(KC_FRONTS)
     const kc_fronts *const fronts = kc_fronts_of_level(s, level);
     if (fronts->n_fronts) {
         if (!s->directly && !kc_factor_fronts(fronts, e->count, 0, s->a))
@@ -221,6 +229,7 @@ KC_ONCE int kc_find_change(kc_projection *s, int level)
             kc_fill_equations(s, level);
         kc_join_fronts(fronts, e);
     }
+#endif
     kc_weigh(e, e->M, e->n + 1);
     if (s->directly)
         kc_move_directly(s);
@@ -300,8 +309,11 @@ KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_r
     s->arrays = w;
     e->n = s->n_max;
     s->residual = kc_place_scratch(e, w + KC_EQUATIONS_ROOM(s->n_max, m, 1) + m);
-    s->sizes = s->residual + m, s->units = s->sizes + m, s->fronted = s->units + s->n_max;
-    s->y = s->fronted + s->front_room, s->a = s->y + n_x;
+    s->sizes = s->residual + m, s->units = s->sizes + m, s->y = s->units + s->n_max;
+#if defined(KC_FRONTS)
+    s->fronted = s->y, s->y += s->front_room;
+#endif
+    s->a = s->y + n_x;
     e->a = s->a, e->size = 0;
     for (int i = 0; i < n_x; i++)
         s->y[i] = x[i];

@@ -38,8 +38,10 @@ KC_ONCE int kc_repeat_step(kc_projection *s, int level)
     e->count = level == 0 ? 0 : e->m < counted ? e->m : counted;
     e->a = s->a;
     kc_fill_equations(s, level);
+#if defined(KC_FRONTS)
     if (kc_fronts_of_level(s, level)->n_fronts)
         kc_join_fronts(kc_fronts_of_level(s, level), e);
+#endif
     kc_weigh(e, e->M, e->n + 1);
     kc_cancel(e, level == 0 ? KC_INDEPENDENT : KC_RANK);
     const int fault = kc_solve_shared(e);

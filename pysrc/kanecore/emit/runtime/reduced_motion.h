@@ -11,8 +11,10 @@ typedef struct kc_reduced_motion {
     kc_function *fill;   /* the equations of udot, then what `result` reads; or a fault */
     kc_parts parts;      /* where `fill` is NULL: the equations of all speeds and rows */
     kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: that is udot */
-    kc_fronts fronts;    /* the equations by fronts, and `fill` fills them; n_fronts = 0: all at once */
-    kc_sharing sharing;  /* of the forces of redundant rows, by fronts */
+#if defined(KC_FRONTS)
+    kc_fronts fronts;   /* the equations by fronts, and `fill` fills them; n_fronts = 0: all at once */
+    kc_sharing sharing; /* of the forces of redundant rows, by fronts */
+#endif
     kc_function
         *forces; /* reads the lambda of the rows that are left, then udot; all of lambda.  NULL: all are */
 
@@ -29,6 +31,7 @@ typedef struct kc_reduced_motion {
 /* Place the equations `e`, of k = 1, and what their solution needs from w on.  Returns where that ends. */
 KC_INLINE kc_real *kc_place_motion(kc_reduced_motion *s, kc_saddle *e, kc_real *w)
 {
+#if defined(KC_FRONTS)
     if (s->fronts.n_fronts) { /* these take less than all equations at once */
         s->known = w + s->fronts.numbers;
         e->a = s->known + s->n_known;
@@ -36,6 +39,7 @@ KC_INLINE kc_real *kc_place_motion(kc_reduced_motion *s, kc_saddle *e, kc_real *
         s->weights = s->fronts.large = e->f + e->n;
         return s->weights + e->m;
     }
+#endif
     s->known = kc_place_equations(e, w);
     e->a = s->known + s->n_known;
     e->combine = kc_place_scratch(e, e->a + e->n);
@@ -48,14 +52,15 @@ KC_INLINE kc_real *kc_place_motion(kc_reduced_motion *s, kc_saddle *e, kc_real *
 KC_INLINE kc_fault kc_solve_motion(const kc_reduced_motion *s, kc_saddle *e, int clear, kc_real *lambda)
 {
     const int n = e->n, m = e->m;
-    kc_fault failed;
+#if defined(KC_FRONTS)
     if (s->fronts.n_fronts) {
-        failed = kc_factor_fronts(&s->fronts, e->count, 1, e->a);
+        const kc_fault doubt = kc_factor_fronts(&s->fronts, e->count, 1, e->a);
         e->rank = e->count, e->factored = KC_TRUE;
-        if (!kc_stops(failed))
+        if (!kc_stops(doubt))
             kc_find_front_forces(&s->fronts, e->a, 0, s->sharing, lambda);
-        return failed;
+        return doubt;
     }
+#endif
     kc_weigh(e, e->M, n + 1);
     kc_cancel(e, clear ? KC_INDEPENDENT : KC_RANK);
     kc_size_of_rows(e, s->weights);
@@ -63,7 +68,7 @@ KC_INLINE kc_fault kc_solve_motion(const kc_reduced_motion *s, kc_saddle *e, int
         s->sides[i] = e->scale[i] * e->f[i];
     for (int i = 0; i < m; i++)
         e->size[i] = kc_abs(e->gamma[i]);
-    failed = kc_solve(e);
+    const kc_fault failed = kc_solve(e);
     if (kc_stops(failed) || !kc_any(e->factored))
         return failed;
     kc_find_forces(e, s->sides, lambda);
@@ -76,20 +81,25 @@ KC_INLINE kc_fault kc_solve_motion(const kc_reduced_motion *s, kc_saddle *e, int
 KC_INLINE void kc_solve_motion_again(const kc_reduced_motion *s, kc_saddle *e, kc_real *f,
                                      const kc_real *gamma)
 {
-    if (s->fronts.n_fronts)
+#if defined(KC_FRONTS)
+    if (s->fronts.n_fronts) {
         kc_solve_fronts_again(&s->fronts, e->k, f, gamma, e->f, e->a);
-    else
-        kc_solve_again(e, f, gamma);
+        return;
+    }
+#endif
+    (void)s, kc_solve_again(e, f, gamma);
 }
 
 /* The forces of these, of k = 1: of rows with a pivot. */
 KC_INLINE void kc_find_forces_again(const kc_reduced_motion *s, kc_saddle *e, const kc_real *f,
                                     kc_real *lambda)
 {
+#if defined(KC_FRONTS)
     if (s->fronts.n_fronts) {
         kc_find_front_forces(&s->fronts, e->a, f, KC_SHARE_NONE, lambda);
         return;
     }
+#endif
     for (int i = 0; i < e->n; i++)
         s->sides[i] = e->scale[i] * f[i];
     kc_find_forces(e, s->sides, lambda);
@@ -131,29 +141,5 @@ KC_INLINE kc_fault kc_find_motion(const kc_reduced_motion *s, kc_saddle *e, int 
         kc_copy(n, udot, e->a);
     if (s->forces)
         failed |= s->forces(KC_AT(at), own, lambda);
-    return failed;
-}
-
-/* lambda of models whose equations fall into fronts. */
-typedef struct kc_front_balance {
-    kc_saddle *equations; /* k = 1 */
-    kc_reduced_motion motion;
-    kc_function *otherwise; /* the same from all rows, where fronts are in doubt */
-} kc_front_balance;
-
-#define KC_FRONT_BALANCE_ROOM(n, m, n_known, n_all, m_all) KC_REDUCED_MOTION_ROOM(n, m, n_known, n_all, m_all)
-
-/* The kernel `multipliers`. */
-KC_INLINE kc_fault kc_balance_fronts(kc_front_balance *s, kc_real t, const kc_real *x, const kc_real *r,
-                                     const kc_real *c, kc_real *w, kc_real *out)
-{
-    const kc_place at = {t, x, r, c};
-    kc_real *const own = kc_place_motion(&s->motion, s->equations, w);
-    const kc_fault failed = kc_find_motion(&s->motion, s->equations, 1, &at, w, own);
-#if !defined(KC_WIDE)
-    if (KC_UNLIKELY(failed))
-        return s->otherwise(t, x, r, c, w, out);
-#endif
-    kc_copy(s->motion.m_all, out, own + s->equations->m + s->motion.n_all);
     return failed;
 }
