@@ -445,3 +445,72 @@ def test_modes_of_random_bodies_solve_the_complementarity_problem(n: int, seed: 
         found, chosen = _by_enumeration(c.delassus, w0, slips, mu), choice.first()
         assert (chosen is None) == (not found)
         assert chosen is None or min(np.abs(c.after - w).max() for w in found) < 1e-6 * np.abs(w0).max()
+
+
+# --------------------------------------------------------------------------------- constraints that go on and off
+def test_a_rope_is_taut_and_slack() -> None:
+    """A ball falls beside its pivot until the rope is taut; the speed along the rope is lost, the rest a pendulum's."""
+    dyn, length, aside = particle(0, -2 * G), 1.0, 0.6
+    x, y = me.dynamicsymbols("x y")
+    rope = {"rope": {"gap": length - sm.sqrt(x**2 + y**2)}}
+    run = kc.Modes(dyn, rope).simulate((0.0, 0.8), [aside, 0.0, 0.0, 0.0])
+    fall = math.sqrt(length**2 - aside**2)
+    assert [modes["rope"] for _, modes in run.modes] == ["open", "closed"]
+    assert_allclose(run.modes[1][0], math.sqrt(2 * fall / G), rtol=1e-10)
+    _, before, after = run.impacts[0]
+    assert_allclose(np.hypot(*after[2:]), abs(before[3]) * aside / length, rtol=1e-9)
+    taut = np.flatnonzero(run.t > run.modes[1][0])
+    assert_allclose(np.hypot(*run.x[taut, :2].T), length, rtol=1e-9)
+    energy, start = run.energy[taut], float(dyn.kinetic_energy(0.0, after) + dyn.potential_energy(0.0, after))
+    assert_allclose(energy, start, rtol=1e-7, atol=1e-7)
+    speed, down = np.hypot(*run.x[taut, 2:].T), -run.x[taut, 1]
+    assert_allclose(run.forces["rope"][taut, 0], 2 * (speed**2 / length + G * down / length), rtol=1e-6)
+
+
+def test_a_ball_on_a_rope_goes_slack() -> None:
+    """Swung up with v² < 5 g l, it leaves the circle where v² = g y: y/l = (v₀²/g l − 2)/3."""
+    x, y = me.dynamicsymbols("x y")
+    modes = kc.Modes(particle(0, -2 * G), {"rope": {"gap": 1 - sm.sqrt(x**2 + y**2)}})
+    run = modes.simulate((0.0, 1.0), [0.0, -1.0, math.sqrt(3.5 * G), 0.0])
+    assert [words["rope"] for _, words in run.modes[:2]] == ["closed", "open"]
+    assert_allclose(run(run.modes[1][0])[1], (3.5 - 2) / 3, rtol=1e-8)
+
+
+def test_a_capture_keeps_momentum() -> None:
+    """Two particles meet, and stay together: m₁ v₁ + m₂ v₂ is kept, and the latch carries what pulls them apart."""
+    (a, b), (u, v) = me.dynamicsymbols("a b"), me.dynamicsymbols("u v")
+    N, O = ground()  # noqa: E741
+    points = [O.locatenew(name, place * N.x) for name, place in (("A", a), ("B", b))]
+    for point, speed in zip(points, (u, v), strict=True):
+        point.set_vel(N, speed * N.x)
+    bodies = [me.Particle(point.name, point, mass) for point, mass in zip(points, (3.0, 1.0), strict=True)]
+    options: dict[str, Any] = {"bodies": bodies, "forcelist": [(points[1], 2.0 * N.x)], "outputs": {"way": b - a}}
+    dyn = compiled(kc.Model(N, [a, b], [u, v], rates([a, b], [u, v]), **options))
+    start = [0.0, 1.0, 2.5, 0.0]  # 1 + t² = 2.5 t at 0.5 and 2
+    run = kc.Modes(dyn, {"latch": {"gap": "way", "holds": True}}).simulate((0.0, 3.0), start)
+    (_, first), (met, last) = run.modes
+    assert (first["latch"], last["latch"]) == ("open", "held")
+    assert_allclose(met, 0.5, rtol=1e-10)
+    _, before, after = run.impacts[0]
+    assert_allclose(after[2:], (3 * before[2] + before[3]) / 4, rtol=1e-10)
+    assert_allclose(run.forces["latch"][-1], [-1.5], rtol=1e-9)
+    free = kc.Modes(dyn, {"stop": {"gap": "way", "e": 0.3}}).simulate((0.0, 3.0), start)
+    assert free.modes[-1][1] == {"stop": "open"}
+    _, before, after = free.impacts[0]
+    assert_allclose(after[3] - after[2], 0.3 * (before[2] - before[3]), rtol=1e-10)
+
+
+def test_a_ratchet_turns_one_way() -> None:
+    """Under a force sin t it moves until 2π, where it stops; under the opposite one it is held until π."""
+    q, u = me.dynamicsymbols("x"), me.dynamicsymbols("u")
+    run = kc.Modes(compiled(mass_point({q: u}, 2.0, [sm.sin(TIME)])), {"ratchet": {"rate": u}}).simulate(
+        (0.0, 9.0), [0.0, 0.0]
+    )
+    assert run.modes[-1][1] == {"ratchet": "open"}
+    assert run.x[:, 1].min() > -1e-12
+    assert_allclose(run.x[-1, 1], (1 - math.cos(9.0 - 2 * np.pi)) / 2, rtol=1e-8)
+    pulled = kc.Modes(compiled(mass_point({q: u}, 2.0, [-sm.sin(TIME)])), {"ratchet": {"rate": u}})
+    held = pulled.simulate((0.0, 6.0), [0.0, 0.0])
+    assert [modes["ratchet"] for _, modes in held.modes] == ["closed", "open"]
+    assert_allclose(held.modes[1][0], np.pi, rtol=1e-9)
+    assert_allclose(held.x[-1, 1], (1 + math.cos(6.0)) / 2, rtol=1e-8)

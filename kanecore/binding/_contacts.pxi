@@ -19,6 +19,7 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         double *values
         uint32_t n, n_rows
         const uint32_t *length
+        const uint32_t *placed
         const double *mu
         const double *mu_kin
         int32_t *mode
@@ -63,6 +64,8 @@ cdef class Contacts:
         Its outputs are the numbers that kc_contacts.h calls `values`.
     lengths : sequence of int
         Rows of each contact, 1 to 3.
+    placed : sequence of bool
+        Whether the gap of each contact is a place, and no speed.
     mu, mu_kin : sequence of float
         Friction coefficients at rest and in slip.
     p : array_like
@@ -73,7 +76,7 @@ cdef class Contacts:
     Attributes
     ----------
     mode, directions, noise, slipped : ndarray, (n,), (n, 2), (n,), (n,)
-        To be set: 0 open, 1 closed, 2 sliding; directions of slip, and the slips that have them since they are zero with
+        To be set: 0 open, 1 closed, 2 sliding, 3 held; directions of slip, and the slips that have them since they are zero with
         rounding.
     gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms : ndarray
         Results of `at`.
@@ -90,9 +93,9 @@ cdef class Contacts:
     cdef readonly object mode, directions, noise, slipped, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
     cdef readonly object reference, force, after, sizes, udot, free
 
-    def __init__(self, Model model, Model rows, lengths, mu, mu_kin, p, Py_ssize_t rank=-1):
+    def __init__(self, Model model, Model rows, lengths, placed, mu, mu_kin, p, Py_ssize_t rank=-1):
         cdef kc_contacts *k = &self.k
-        length = np.array(lengths, dtype=np.uint32)
+        length, places = np.array(lengths, dtype=np.uint32), np.array(placed, dtype=np.uint32)
         coefficients = np.array([mu, mu_kin], dtype=np.float64)
         n, n_rows, n_u = len(length), int(length.sum()), model.n_u
         m = model.n_constraints + n_rows
@@ -118,7 +121,7 @@ cdef class Contacts:
         c, c_of_rows = constants_of(model, p, rank), constants_of(rows, p, -1)
         rows_work, work = np.zeros(rows.n_work), np.zeros(kc_contacts_work(k))
         self.room = np.zeros(model.n_work)
-        self.owned = length, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows
+        self.owned = length, places, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows
         k.c, k.rows_c = data(c), data(c_of_rows)
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
@@ -127,6 +130,7 @@ cdef class Contacts:
         k.way, k.mass, k.half, k.free = data(self.directions), data(mass), data(half), data(self.free)
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
+        k.placed = <const uint32_t *>cnp.PyArray_DATA(places)
         k.work, k.reference = data(work), data(self.reference)
         self.model, self.scratch = model, data(self.room)
 

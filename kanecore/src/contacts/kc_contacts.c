@@ -288,7 +288,7 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
         equation[count++] = (double)i;
     for (uint32_t i = 0; i < k->n; row += k->length[i++])
         for (size_t j = 0; j < k->length[i] && k->mode[i] != KC_CONTACT_OPEN; j++)
-            if (j == 0 || k->mode[i] == KC_CONTACT_CLOSED)
+            if (j == 0 || k->mode[i] != KC_CONTACT_SLIDES)
                 equation[count++] = (double)(row + j);
     for (size_t i = 0; i < count; i++) {
         const size_t at = (size_t)equation[i];
@@ -363,6 +363,14 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
                 continue;
             const double *const d = k->delassus + row * m, before = f[row];
             const size_t length = k->length[i];
+            for (size_t j = row; j < row + length && k->mode[i] == KC_CONTACT_HELD; j++) {
+                const double *const each = k->delassus + j * m, w = start[j] + product(m, each, f);
+                if (each[j] > 0.0)
+                    f[j] -= w / each[j];
+                moved = fmax(moved, fabs(w) / (fabs(start[j]) + fabs(each[j] * f[j]) + DBL_MIN));
+            }
+            if (k->mode[i] == KC_CONTACT_HELD)
+                continue;
             double own = d[row];
             if (length > 1)
                 direction(k, i, row - n_c + 1, slip);
@@ -524,7 +532,8 @@ void kc_contacts_project(double t, const double *x, const double *r, const doubl
         double most = 0.0;
         evaluate_rows(k, t, out, r);
         for (uint32_t i = 0; i < k->n; i++)
-            if (k->mode[i] != KC_CONTACT_OPEN && fabs(gaps(k)[i]) > 4.0 * DBL_EPSILON * gap_terms(k)[i])
+            if (k->mode[i] != KC_CONTACT_OPEN && k->placed[i] &&
+                fabs(gaps(k)[i]) > 4.0 * DBL_EPSILON * gap_terms(k)[i])
                 most = 1.0;
         if (most == 0.0)
             break;
@@ -536,7 +545,7 @@ void kc_contacts_project(double t, const double *x, const double *r, const doubl
         size_t row = n_c;
         memset(missed, 0, sizeof(double) * m);
         for (uint32_t i = 0; i < k->n; row += k->length[i++])
-            missed[row] = k->mode[i] != KC_CONTACT_OPEN ? gaps(k)[i] : 0.0;
+            missed[row] = k->mode[i] != KC_CONTACT_OPEN && k->placed[i] ? gaps(k)[i] : 0.0;
         hold(k, missed);
         memcpy(moved, out, sizeof(double) * n_x);
         memset(moved + n_q, 0, sizeof(double) * n_u);
@@ -564,7 +573,9 @@ void kc_contacts_laws(kc_contacts *k, double *g)
     size_t row = n_c;
     for (uint32_t i = 0; i < k->n; row += k->length[i++], g += 2) {
         const double *const v = speeds(k) + row - n_c, *const of_v = speed_terms(k) + row - n_c;
-        g[1] = 1.0;
+        g[0] = g[1] = 1.0;
+        if (k->mode[i] == KC_CONTACT_HELD)
+            continue;
         if (k->mode[i] == KC_CONTACT_OPEN) {
             g[0] = gaps(k)[i] + OF_PLACES * gap_terms(k)[i];
             continue;

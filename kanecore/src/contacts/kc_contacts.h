@@ -2,8 +2,9 @@
 /*
  * kc_contacts.h: the motion of a model with rigid contacts, each open, closed or sliding.
  *
- * A contact has a row n of velocities normal to its ground, and none, one or two rows t along the ground.
- * With the model's constraints G and the rows A of closed contacts
+ * A contact that is held can pull as well, and neither opens nor slips.  A contact has a row n of velocities
+ * normal to its ground, and none, one or two rows t along the ground. With the model's constraints G and the
+ * rows A of closed contacts
  *
  *     M udot = f + G' l + sum (n - mu s t) N + sum (n N + t T),      G udot + gamma = 0,  A udot + b = 0
  *
@@ -20,7 +21,7 @@
 
 #include "kc_ode.h"
 
-enum { KC_CONTACT_OPEN, KC_CONTACT_CLOSED, KC_CONTACT_SLIDES };
+enum { KC_CONTACT_OPEN, KC_CONTACT_CLOSED, KC_CONTACT_SLIDES, KC_CONTACT_HELD };
 
 typedef struct kc_contacts {
     /* the model: kernels, constants, sizes; without constraints the last three are NULL */
@@ -34,6 +35,7 @@ typedef struct kc_contacts {
     double *rows_work, *values;
     uint32_t n, n_rows;
     const uint32_t *length;    /* (n) rows of each contact */
+    const uint32_t *placed;    /* (n) 0: the gap is a speed, and no place */
     const double *mu, *mu_kin; /* (n) friction coefficients at rest and in slip */
     int32_t *mode;             /* (n) */
     double *way;               /* (2 n) s of planar contacts; directions of beginning slips, or zeros */

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.kinematics import Kinematics
 from kanecore.derive.position_origin import Whereabouts
-from kanecore.describe.description import FirstOrder, without_auxiliary, without_bodies
+from kanecore.describe.description import Description, FirstOrder, without_auxiliary, without_bodies
 from kanecore.emit.bytecode import FIRST, code
 from kanecore.emit.kernel_groups import Groups
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.magnitudes import terms
+from kanecore.graph.sympy_bridge import FromSympy
 from kanecore.graph.vectors import Components, cross, dot, sub
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
     ----------
     contacts : sequence
         Objects with ``point``, ``axes`` (1 to 3, 3), and ``origin``, three numbers, or ``base``, a point, and
-        ``frame``, in whose axes ``axes`` are.
+        ``frame``, in whose axes ``axes`` are; or ``gap``, an expression or the name of an output, which ``is_rate`` if
+        it is a velocity.
     """
     if dyn.libraries.describe is None:
         raise ModelError(f"{dyn.name!r} was compiled elsewhere, and its description is not here: use kc.compile(model)")
@@ -50,7 +52,14 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
     points = dict(zip(dyn.points, d.shown_points, strict=True))
     frames = dict(zip(dyn.frames, d.shown_frames, strict=True))
     gaps, speeds = list[int](), list[int]()
+    reader = FromSympy(g, lambda symbol: _node(dyn, d, symbol))
     for each in contacts:
+        if each.gap is not None:
+            with reader.at(f"the gap of {each.name!r}"):
+                gap = dict(d.outputs)[each.gap] if isinstance(each.gap, str) else reader(each.gap)
+            gaps.append(gap)
+            speeds.append(gap if each.is_rate else k.rate.of(gap))
+            continue
         p, f = points[each.point], frames[each.frame] if each.frame else 0
         velocity = k.resolve(k.velocity[p], k.home[p], f)
         if each.base:
@@ -87,6 +96,17 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
         ranges=(),
     )
     return dyn.another({"core": code(Groups(bare, first=FIRST).library("core"))})
+
+
+def _node(dyn: Evaluator, d: Description, symbol: Any) -> int:
+    """The node of a symbol of a gap."""
+    if str(symbol) == "t":
+        return d.time
+    try:
+        kind, number = dyn.names.found(("state", "parameter", "input"), symbol)
+    except KeyError as error:
+        raise ModelError(f"a gap of {dyn.name!r}: {error.args[0]}") from None
+    return {"state": d.x, "parameter": d.parameters, "input": d.inputs}[kind][number]
 
 
 def _size(g: Graph, v: int, row: Sequence[int], u: Sequence[int]) -> int:

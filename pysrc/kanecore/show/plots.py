@@ -115,7 +115,7 @@ def add_bands(figure: Any, times: Sequence[float], bands: Mapping[str, Sequence[
         for start, end, word in zip(times[:-1], times[1:], each, strict=True):
             axes.axvspan(start, end, low, low + high, color=colours[word], clip_on=False, linewidth=0)
         axes.text(1.005, low, name, transform=axes.transAxes, fontsize="x-small")
-    figure.legend([Patch(color=colour) for colour in colours.values()], words, loc="outside upper center", ncols=4)
+    figure.legend([Patch(color=colour) for colour in colours.values()], words, loc="outside lower center", ncols=4)
 
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:

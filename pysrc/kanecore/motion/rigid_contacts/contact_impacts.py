@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
-from kanecore.motion.rigid_contacts.mode_choice import BACK, CLOSED, FORTH, OPEN, SLIDE, STICK, Choice
+from kanecore.motion.rigid_contacts.mode_choice import BACK, CLOSED, FORTH, HELD, OPEN, SLIDE, STICK, Choice
 
 __all__ = ["Impacts"]
 
@@ -81,7 +81,8 @@ class Impacts:
         course, c = self._course, self._course.numbers
         c.mode[:] = 0
         for i in touching:
-            sticks = course.mu[i] > 0.0 and np.linalg.norm(course.slip(i)) <= _SLOW_SLIP * self.rest(i)
+            slow = np.linalg.norm(course.slip(i)) <= _SLOW_SLIP * self.rest(i)
+            sticks = course.contacts[i].holds or (course.mu[i] > 0.0 and slow)
             c.mode[i] = 1 if sticks or course.lengths[i] == 1 else 2
         c.held(np.concatenate([np.zeros(course.n_c), c.speeds]))
         return np.asarray(c.pushed())
@@ -116,6 +117,9 @@ class Impacts:
         options: list[tuple[str, ...]] = [(OPEN,)] * len(course.contacts)
         for i in touching:
             n = course.lengths[i]
+            if course.contacts[i].holds:
+                options[i] = (HELD,)
+                continue
             ways = (CLOSED,) if n == 1 else (STICK, SLIDE) if n == 3 else (STICK, FORTH, BACK)
             options[i] = (*((STICK,) if n > 1 and np.isinf(course.contacts[i].mu) else ways), OPEN)
         terms = np.concatenate([np.zeros(course.n_c), c.speed_terms])

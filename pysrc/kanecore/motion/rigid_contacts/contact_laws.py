@@ -21,7 +21,7 @@ __all__ = ["Contact", "read_contacts"]
 
 Array = npt.NDArray[np.float64]
 
-_LAWS = ("mu", "mu_static", "e", "origin", "normal", "along", "frame")
+_LAWS = ("point", "mu", "mu_static", "e", "origin", "normal", "along", "frame", "gap", "rate", "holds")
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,12 @@ class Contact:
     base, frame : str or None
         A point of the model on the plane, and the frame in which the plane is fixed.
     mu, mu_static, e : float
+    gap : expression, str, or None
+        What is not negative, in place of a point.
+    is_rate : bool
+        Whether the gap is a velocity.
+    holds : bool
+        Whether the contact stays as it is once it has closed, and pulls as well.
     """
 
     name: str
@@ -49,6 +55,9 @@ class Contact:
     mu: float
     mu_static: float
     e: float
+    gap: Any = None
+    is_rate: bool = False
+    holds: bool = False
 
 
 def read_contacts(dyn: Evaluator, contacts: Any, common: Mapping[str, Any]) -> list[Contact]:
@@ -56,7 +65,7 @@ def read_contacts(dyn: Evaluator, contacts: Any, common: Mapping[str, Any]) -> l
     named = {contacts: {}} if isinstance(contacts, str) else contacts
     named = named if isinstance(named, Mapping) else {name: {} for name in named}
     found = [_contact(dyn, name, law, common) for name, law in named.items()]
-    if len({len(contact.axes) for contact in found}) > 1:
+    if len({len(contact.axes) for contact in found if contact.gap is None}) > 1:
         raise ValueError("along is one direction for all contacts, in a plane motion, or two for all, in space")
     return found
 
@@ -65,9 +74,11 @@ def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> 
     if not isinstance(law, Mapping):
         raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
     for key in law:
-        if key not in (*_LAWS, "point"):
-            raise unknown_name(f"law of contact {name!r} is called", key, (*_LAWS, "point"))
+        if key not in _LAWS:
+            raise unknown_name(f"law of contact {name!r} is called", key, _LAWS)
     laws = {**common, **law}
+    if "gap" in law or "rate" in law:
+        return _constraint(dyn, name, law, laws["e"])
     point, origin, frame = str(law.get("point", name)), laws["origin"], laws.get("frame")
     base = origin if isinstance(origin, str) else None
     for each in (point, base):
@@ -89,8 +100,26 @@ def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> 
         frame,
         mu,
         _number(f"mu_static of {name}", laws.get("mu_static", mu)),
-        _number(f"e of {name}", laws["e"]),
+        0.0 if law.get("holds") else _number(f"e of {name}", laws["e"]),
+        holds=bool(law.get("holds")),
     )
+
+
+def _constraint(dyn: Evaluator, name: str, law: Mapping[str, Any], e: Any) -> Contact:
+    """A constraint that is on while its force pushes, by an expression or an output that is not negative."""
+    for key in law:
+        if key not in ("gap", "rate", "e", "holds"):
+            raise ValueError(
+                f"contacts[{name!r}] has a gap or a rate, and {key!r} is for points: leave one of them out"
+            )
+    if "gap" in law and "rate" in law:
+        raise ValueError(f"contacts[{name!r}] has a gap and a rate: give the gap, of which the rate is the derivative")
+    gap = law.get("gap", law.get("rate"))
+    if isinstance(gap, str) and gap not in dyn.output_names:
+        raise unknown_name("output", gap, dyn.output_names)
+    axes, holds = np.zeros((1, 3)), bool(law.get("holds"))
+    e = 0.0 if holds else _number(f"e of {name}", e)
+    return Contact(name, "", axes, np.zeros(3), None, None, 0.0, 0.0, e, gap, "rate" in law, holds)
 
 
 def _axes(normal: Any, along: Any) -> Array:

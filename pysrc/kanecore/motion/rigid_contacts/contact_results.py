@@ -38,18 +38,19 @@ class ModeRun(Trajectory):
     ----------
     modes : list of (float, dict of str to str)
         Start times of modes, with the mode of each contact: ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in
-        space ``"slide"``.
+        space ``"slide"``; of gaps and rates ``"closed"``, and ``"held"``.
     impacts : list of (float, ndarray, ndarray)
         Times of impacts, with the states before and after them.
-    impulses : list of dict of str to ndarray, (2,) or (3,)
+    impulses : list of dict of str to ndarray, (1,) to (3,)
         Impulses of these impacts by contact, N s: along the normal, then along the ground.
-    forces : dict of str to ndarray, (N, 2) or (N, 3)
+    forces : dict of str to ndarray, (N, 1) to (N, 3)
         Forces on the points of the contacts at the times t, N: along the normal, then along the ground.
     undetermined : list of (float, tuple of str)
         Times from which forces were not unique, since contacts are redundant; of all that fit the least were taken.
     """
 
     names: tuple[str, ...]
+    lengths: tuple[int, ...]
     modes: list[tuple[float, dict[str, str]]]
     impacts: list[tuple[float, Array, Array]]
     impulses: list[dict[str, Array]]
@@ -66,8 +67,8 @@ class ModeRun(Trajectory):
         jumps = np.append(np.diff(self.t) == 0.0, False)
         rows = [c.force[c.force.size - c.speeds.size :].copy() for c in self._each(self.t, self.x, self.r, jumps)]
         found = np.array(rows).reshape(len(self.t), -1)
-        n = found.shape[1] // max(len(self.names), 1)
-        return {name: found[:, n * i : n * (i + 1)] for i, name in enumerate(self.names)}
+        parts = np.split(found, np.cumsum(self.lengths)[:-1], axis=1)
+        return dict(zip(self.names, parts, strict=True))
 
     def _power(self, t: Array, x: Array, r: Array) -> Array:
         flat = t.reshape(-1), x.reshape(t.size, x.shape[-1]), r.reshape(t.size, r.shape[-1])

@@ -33,6 +33,7 @@ from kanecore.motion.rigid_contacts.mode_choice import (
     BACK,
     CLOSED,
     FORTH,
+    HELD,
     OPEN,
     SIGN,
     SLIDE,
@@ -79,7 +80,9 @@ class Modes:
     contacts : sequence of str, or mapping of str to dict
         Points of the model.  A dict gives a point its own laws: ``mu``, ``mu_static``, ``e``, ``origin``, ``normal``,
         ``along``, such as those of a wall; ``frame``, in which its plane is fixed; and ``point``, if the contact has
-        another name.
+        another name.  ``holds``: once closed the contact pulls as well, and neither opens nor slips, as at a capture.
+        In place of a point ``gap`` is what is never negative, an expression or the name of an output: the slack of a
+        rope, the way to an end stop; or ``rate`` is a velocity that is never negative, as of a ratchet.
     origin : (x, y, z), or str
         A point of the ground, in inertial axes; or the name of a point of the model on it, which may move.  Default:
         the origin.
@@ -108,7 +111,8 @@ class Modes:
     ``kc.Modes(dyn, ["left", "right"], mu=0.5).simulate((0, 2), x0).modes``; in space
     ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``; a ladder, on the ground and at a
     wall, ``kc.Modes(dyn, {"foot": {}, "top": {"normal": (1, 0, 0), "along": (0, 1, 0)}}, mu=0.3)``; on a wedge,
-    ``kc.Modes(dyn, {"block": {"origin": "tip", "frame": "wedge"}})``
+    ``kc.Modes(dyn, {"block": {"origin": "tip", "frame": "wedge"}})``; a rope, ``kc.Modes(dyn, {"rope": {"gap": l -
+    r}})``
     """
 
     def __init__(
@@ -143,8 +147,9 @@ class Modes:
 
             self._rows = contact_rows(self.dyn, self.contacts)
         lengths = [len(contact.axes) for contact in self.contacts]
+        placed = [not contact.is_rate for contact in self.contacts]
         mu, mu_kin = [c.mu_static for c in self.contacts], [c.mu for c in self.contacts]
-        return _motion.Contacts(self.dyn, self._rows, lengths, mu, mu_kin, problem.p, problem.rank)
+        return _motion.Contacts(self.dyn, self._rows, lengths, placed, mu, mu_kin, problem.p, problem.rank)
 
     def simulate(
         self,
@@ -233,6 +238,7 @@ class Modes:
             )
         result = ModeRun(problem, method, run, outcome(self.dyn, method, run, records), watched)
         result.modes, result.undetermined, result.names = course.modes, course.undetermined, self.names
+        result.lengths = tuple(course.lengths)
         result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
         result.legs, result.numbers = course.legs, lambda: self.numbers(problem)
         if run.error is not None:
@@ -385,7 +391,7 @@ class _Course:
             if i in choices and begins[i]:
                 ways = tuple(mode for mode in choices[i] if mode != OPEN)
             options[i] = ways if choices.get(i) != (OPEN,) else ()
-            options[i] = (*options[i], OPEN)
+            options[i] = (*options[i], OPEN) if options[i] != (HELD,) else (HELD,)
         c = self.numbers
         choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins, self.mu_static, self._guess)
         modes = choice.first()
@@ -405,6 +411,8 @@ class _Course:
     def _ways(self, i: int, begins: bool) -> tuple[str, ...]:
         """Modes of a closed contact, by its slip."""
         n = self.lengths[i]
+        if self.contacts[i].holds:
+            return (HELD,)
         if n == 1:
             return (CLOSED,)
         if np.isinf(self.contacts[i].mu):

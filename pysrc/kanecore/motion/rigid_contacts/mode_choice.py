@@ -25,16 +25,17 @@ from kanecore.tolerances import CONTRADICTORY
 if TYPE_CHECKING:
     from kanecore import _motion
 
-__all__ = ["BACK", "CLOSED", "FORTH", "OPEN", "SIGN", "SLIDE", "SLIDES", "STICK", "Choice", "Modes"]
+__all__ = ["BACK", "CLOSED", "FORTH", "HELD", "OPEN", "SIGN", "SLIDE", "SLIDES", "STICK", "Choice", "Modes"]
 
 Array = npt.NDArray[np.float64]
 Modes = tuple[str, ...]
 
 OPEN, STICK, FORTH, BACK, SLIDE, CLOSED = "open", "stick", "slide +", "slide -", "slide", "closed"
+HELD = "held"
 SIGN = {FORTH: 1.0, BACK: -1.0}
 SLIDES = (FORTH, BACK, SLIDE)
-_NUMBER = {OPEN: 0, STICK: 1, CLOSED: 1, FORTH: 2, BACK: 2, SLIDE: 2}
-_COST = {STICK: 0, CLOSED: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
+_NUMBER = {HELD: 3, OPEN: 0, STICK: 1, CLOSED: 1, FORTH: 2, BACK: 2, SLIDE: 2}
+_COST = {HELD: 0, STICK: 0, CLOSED: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
 _WEAK = 1e-12  # of the terms of an acceleration or of a force, as OF_FORCES of kc_contacts.c
 _AT_ONCE, _ONE_BY_ONE, _MOST = 12, 60, 5000  # trials
 _SWEEPS, _HALVES = 20_000, 24  # of projections; of the distance to the largest friction
@@ -115,7 +116,7 @@ class Choice:
         c, modes = self._contacts, [OPEN] * len(self._options)
         c.reference[:], self._ways = 0.0, {}
         c.mode[:] = [
-            0 if each == (OPEN,) else 2 if each[0] in SLIDES and not begins else 1
+            0 if each == (OPEN,) else 3 if each[0] == HELD else 2 if each[0] in SLIDES and not begins else 1
             for each, begins in zip(self._options, self._begins, strict=True)
         ]
         c.noise[:], c.directions[:] = 0.0, 0.0
@@ -136,6 +137,10 @@ class Choice:
         for i in self._touching:
             row = self._rows[i]
             normal, along = force[row], self._along(force, i)
+            if self._options[i][0] == HELD or len(along) == 0:
+                lifts = normal <= _NO_FORCE * largest and w[row] > _WEAK * self._terms[row]
+                modes[i] = OPEN if lifts and self._options[i][0] != HELD else self._options[i][0]
+                continue
             if normal <= _NO_FORCE * largest and w[row] > _WEAK * self._terms[row]:
                 continue
             slides = 2 in c.mode[[i]]
@@ -174,6 +179,8 @@ class Choice:
         laws = c.laws()
         for i in self._touching:
             row, mode = self._rows[i], modes[i]
+            if mode == HELD:
+                continue
             if mode == OPEN:
                 if c.after[row] < -_WEAK * self._size(i, 0):
                     found.append((i, self._options[i][0]))
@@ -209,7 +216,7 @@ class Choice:
         return self._consistent and not self._broken(modes)
 
     def _broken(self, modes: Modes) -> bool:
-        options, self._options = self._options, [(OPEN, STICK, CLOSED, FORTH, BACK, SLIDE)] * len(modes)
+        options, self._options = self._options, [(OPEN, STICK, CLOSED, HELD, FORTH, BACK, SLIDE)] * len(modes)
         try:
             return bool(self.changes(modes))
         finally:
