@@ -268,15 +268,15 @@ class _Course:
         self.impacts = Impacts(self)
         self.legs: list[Leg] = []
         self.scale = np.zeros(0)
-        self.begins: list[bool] = []
+        self.begins = [False] * len(self.contacts)
         self._guess = np.zeros(self.n_c + sum(self.lengths))
-        self._at_once, self._last = 0, np.nan
+        self._at_once, self._last, self._now = 0, np.nan, problem.t0
 
     # ------------------------------------------------------------------------------------------- numbers
     def at(self, t: float, x: Array) -> None:
         """Evaluate the contacts at a state."""
         self.numbers.at(t, np.ascontiguousarray(x), np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
-        self.scale = self.numbers.speed_terms
+        self.scale, self._now = self.numbers.speed_terms, t
 
     @property
     def normal_speeds(self) -> Array:
@@ -297,11 +297,15 @@ class _Course:
         return np.array([np.linalg.norm(self.slip(i)) for i in range(len(self.contacts))])
 
     def is_slow(self, i: int) -> bool:
-        """Test whether the slip of a contact is zero to rounding."""
-        row = self.first[i]
-        return bool(
-            np.linalg.norm(self.slip(i)) <= _STILL * np.linalg.norm(self.scale[row + 1 : row + self.lengths[i]])
-        )
+        """Test whether the slip of a contact is zero to rounding, beside its terms or what these would make of it.
+
+        A body at rest has speeds that are rounding alone, of terms that are as small.
+        """
+        c, n = self.numbers, self.lengths[i]
+        speeds, pushes = self.first[i], self.n_c + self.first[i]
+        rounding = _STILL * np.linalg.norm(self.scale[speeds + 1 : speeds + n])
+        gained = _STILL * np.linalg.norm(c.terms[pushes + 1 : pushes + n]) * abs(self._now - c.since)
+        return bool(np.linalg.norm(self.slip(i)) <= rounding + gained)
 
     # ------------------------------------------------------------------------------------------- changes
     def begin(self) -> Array:
@@ -360,7 +364,7 @@ class _Course:
             scale = self.impacts.scale
             self.at(t, x)
             self.scale = np.maximum(scale, self.scale)  # what is left of greater speeds is rounding
-            choices = {}
+            choices, self.begins = {}, [False] * len(self.contacts)
             self._guess[:] = 0.0
         closed = [i for i in touching if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i]]
         self.now, told = self._chosen(t, x, closed, choices, ended)
@@ -384,9 +388,10 @@ class _Course:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Modes that satisfy the laws, and their names for users."""
         options: list[tuple[str, ...]] = [(OPEN,)] * len(self.contacts)
+        begun = self.begins if t == self._last else [False] * len(self.contacts)  # at this time, and nothing moved
         self.begins = begins = [False] * len(self.contacts)
         for i in closed:
-            begins[i] = self.lengths[i] > 1 and (i in ended or self.is_slow(i) or self._sticks(i))
+            begins[i] = self.lengths[i] > 1 and (i in ended or begun[i] or self.is_slow(i) or self._sticks(i))
             ways = self._ways(i, begins[i])
             if i in choices and begins[i]:
                 ways = tuple(mode for mode in choices[i] if mode != OPEN)
