@@ -20,6 +20,8 @@ from browser import CHROMIUM, Browser
 from exported_c import METHODS, Run, pointer
 from gallery_states import loaded, some_state
 from sweep import part
+from test_elimination_fronts import CARRIAGE, mechanism, near
+from test_elimination_fronts import PARAMETERS as OF_LOOPS
 from test_loads_of_reactions import mu
 from test_loads_of_reactions import pendulum as journal_pendulum
 
@@ -99,6 +101,23 @@ def test_the_right_hand_side_is_that_of_the_model(name: str, node: subprocess.Po
     expected = dyn.rhs(0.0, start, r=r)
     found = evaluated(page, node, SLOPES)
     assert np.allclose(found, expected, rtol=1e-10, atol=1e-11 * np.max(np.abs(expected)))
+
+
+@in_node
+@pytest.mark.long
+def test_thirty_two_loops_run_in_a_page(node: subprocess.Popen[str]) -> None:
+    """By the player's fronts, as by those of the extension; a second later energy and loops are as before."""
+    dyn = kc.compile(mechanism([CARRIAGE] * 32), parameters=OF_LOOPS)
+    page = dyn.play(dyn.consistent(0.0, near(32, 1)))
+    start = np.array(page.data["start"]["state"])
+    expected = dyn.rhs(0.0, start)
+    found = evaluated(page, node, SLOPES)
+    assert np.allclose(found, expected, rtol=1e-10, atol=1e-11 * np.max(np.abs(expected)))
+    script = "machine.advance(1, model.run); return Array.from(machine.view('state'));"
+    end = np.array(evaluated(page, node, script))
+    assert np.max(np.abs(dyn.configuration_residual(0.0, end))) < 1e-8
+    before, after = (dyn.kinetic_energy(0.0, x) + dyn.potential_energy(0.0, x) for x in (start, end))
+    assert abs(after - before) < 1e-4 * dyn.kinetic_energy(0.0, end)
 
 
 EXACT = ["double_pendulum"]  # whose sines and cosines are the same in both libraries
