@@ -306,10 +306,12 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
  * True if the motion never comes to t1: in the last three doublings of the number of steps, thousands of
  * them, t advanced ever less, so that the remaining progress, summed as a geometric series, ends before t1.
  */
-static int stalls(kc_pace *pace, const kc_stats *stats, double t1)
+static int stalls(kc_pace *pace, const kc_stats *stats, double t1, int contacts)
 {
     enum { FIRST = 4096, DOUBLINGS = 3 };
     static const double SLOWER = 0.7, ALMOST = 1.05;
+    if (contacts) /* which bounce ever faster, and come to rest */
+        return 0;
     if (stats->accepted != (pace->next ? pace->next : FIRST))
         return 0;
     pace->next = 2 * stats->accepted;
@@ -359,7 +361,7 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
         const kc_status seen = kc_see_chatter(chatter, s, plan);
         if ((status = accept_step(s, plan, x)) != KC_OK || (status = seen) != KC_OK)
             return status;
-        if (stalls(pace, stats, plan->t1))
+        if (stalls(pace, stats, plan->t1, plan->events && plan->events->side))
             return KC_STALLED;
         if (plan->method->stiff)
             choose_method(s, plan);
