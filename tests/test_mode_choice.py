@@ -514,3 +514,24 @@ def test_a_ratchet_turns_one_way() -> None:
     assert [modes["ratchet"] for _, modes in held.modes] == ["closed", "open"]
     assert_allclose(held.modes[1][0], np.pi, rtol=1e-9)
     assert_allclose(held.x[-1, 1], (1 + math.cos(6.0)) / 2, rtol=1e-8)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_table_that_is_thrown_obeys_the_laws(seed: int) -> None:
+    """At every output: no leg is below the ground, N ≥ 0, |T| ≤ μ N, N g = 0; the energy never grows."""
+    rng, dyn = np.random.default_rng(seed), table()
+    legs = [name for name in dyn.points if name.startswith("leg")]
+    mu, e = rng.uniform(0.1, 0.8), rng.choice([0.0, 0.3])
+    x = np.concatenate([[0, 0, 1.0], 0.15 * rng.normal(size=3), rng.normal(size=6)])
+    run = kc.Modes(dyn, legs, mu=mu, e=e, **SPACE).simulate((0.0, 1.0), x)
+    places = dyn.positions(run.t, run.x, named=True)
+    for name in legs:
+        normal, gap = run.forces[name][:, 0], places[name][:, 2]
+        along, largest = np.linalg.norm(run.forces[name][:, 1:], axis=1), np.abs(normal).max() + 1.0
+        assert gap.min() > -1e-12
+        assert normal.min() > -1e-9 * largest
+        assert (along - mu * normal).max() < 1e-9 * largest
+        assert np.abs(normal * gap).max() < 1e-9 * largest
+    assert np.diff(run.energy).max() < 1e-7
+    assert len(run.impacts) > 0

@@ -67,6 +67,7 @@ _TOUCHES = 1e-9  # of the terms of a gap: a smaller one is closed at the start, 
 _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
 _SLOW = 1e4  # times atol: a slip that begins in space keeps its direction so long
+_ENDS_TOO = 1e-5  # of the slip before: a slower one ends together with another one
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
 
 
@@ -352,7 +353,16 @@ class _Course:
         ]
         slides = (SLIDE,) if self.lengths[i] == 3 else (FORTH, BACK)
         choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
-        return self._settled(t, x, near, {} if choices is None else {i: choices}, (i,) if what == "slip" else ())
+        ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
+        return self._settled(t, x, near, {} if choices is None else {i: choices}, ended)
+
+    def _ends(self, t: float, i: int) -> bool:
+        """Test whether a slip in space ends with another one: all do as a body comes to rest."""
+        if self.now[i] != SLIDE:
+            return False
+        row, c = self.n_c + self.first[i], self.numbers
+        gained = np.linalg.norm(c.after[row + 1 : row + 3]) * (t - c.since)
+        return bool(self.slips[i] <= _ENDS_TOO * (c.slipped[i] + gained))
 
     def _settled(
         self, t: float, x: Array, touching: Sequence[int], choices: Mapping[int, tuple[str, ...]], ended: Sequence[int]
