@@ -345,11 +345,11 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
 
 int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most)
 {
-    static const double CONVERGED = 1e-13;
+    static const double CONVERGED = 1e-13, NEARLY = 1e-9;
     const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
-    double *const f = k->force, slip[2];
+    double *const f = k->force, slip[2], moved = 0.0;
     for (int sweep = 1; sweep <= most; sweep++) {
-        double moved = 0.0; /* the largest change of a row by a changed force, of its terms */
+        moved = 0.0; /* the largest change of a row by a changed force, of its terms */
         for (size_t i = 0; i < n_c; i++) {
             const double *const d = k->delassus + i * m;
             const double w = start[i] + product(m, d, f);
@@ -406,7 +406,7 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
         if (moved <= CONVERGED)
             return sweep;
     }
-    return 0;
+    return moved <= NEARLY ? most : 0;
 }
 
 void kc_contacts_pushed(const kc_contacts *k, double *out)

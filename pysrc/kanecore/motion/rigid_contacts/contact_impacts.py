@@ -132,8 +132,11 @@ class Impacts:
             [n > 1 for n in course.lengths],
             course.mu_static,
             np.zeros_like(start),
+            impulse=True,
         )
         if choice.first() is None:
+            if choice.projected is not None:
+                return choice.projected
             raise ModelError(
                 f"no impulses of the contacts of {course.owner.dyn.name!r} satisfy the laws at t = {t!r}, "
                 f"x = {x.tolist()!r}"

@@ -63,6 +63,13 @@ class Choice:
         Friction coefficients at rest.
     guess : ndarray, (m,)
         Forces before.
+    impulse : bool
+        Whether w are speeds after an impact, and forces impulses.
+
+    Attributes
+    ----------
+    projected : ndarray, (m,), or None
+        Forces in space that satisfy the laws, from projections; modes for them may not be clear.
     """
 
     def __init__(
@@ -75,6 +82,7 @@ class Choice:
         begins: Sequence[bool],
         mu: Array,
         guess: Array,
+        impulse: bool = False,
     ) -> None:
         self._contacts, self._lengths, self._start, self._options, self._begins = (
             contacts,
@@ -83,6 +91,8 @@ class Choice:
             options,
             begins,
         )
+        self.projected: Array | None = None
+        self._halves = 0 if impulse else _HALVES
         self._mu, self._guess, self._ways = mu, guess, dict[int, Array]()
         contacts.reference[:] = 0.0
         self._rows = len(start) - sum(lengths) + np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(int)
@@ -113,7 +123,25 @@ class Choice:
         Projections find one of the distributions of force among redundant contacts, which the others may leave: forces
         stay as near to it as loads allow.
         """
-        c, modes = self._contacts, [OPEN] * len(self._options)
+        c, force = self._contacts, self._guess
+        for part in (*(1.0 - 0.5**halves for halves in range(1, self._halves)), 1.0):
+            self._let_go()
+            c.force[:] = force
+            if not c.relax(self._start, part, _SWEEPS):
+                continue
+            force, w = c.force.copy(), self._start + c.delassus @ c.force
+            if part < 1.0 and self._moving(w):  # of all distributions without slip one that is far from slip
+                continue
+            self.projected, modes = force, self._classified(force, w)
+            c.reference[:] = force
+            self.solve(modes)
+            if self._consistent and not self._broken(modes):
+                return modes
+        return None
+
+    def _let_go(self) -> None:
+        """Let contacts stick or slip, but those whose slip is known."""
+        c = self._contacts
         c.reference[:], self._ways = 0.0, {}
         c.mode[:] = [
             0 if each == (OPEN,) else 3 if each[0] == HELD else 2 if each[0] in SLIDES and not begins else 1
@@ -123,17 +151,11 @@ class Choice:
         for i in self._touching:
             if self._options[i][0] in SIGN and not self._begins[i]:
                 c.directions[i, 0] = SIGN[self._options[i][0]]
-        c.force[:] = self._guess
-        for halves in range(1, _HALVES):  # of all distributions without slip one that is far from slip
-            if c.relax(self._start, 1.0 - 0.5**halves, _SWEEPS) and not self._moving(
-                self._start + c.delassus @ c.force
-            ):
-                break
-        else:
-            if not c.relax(self._start, 1.0, _SWEEPS):
-                return None
-        w = self._start + c.delassus @ c.force
-        force, largest = c.force.copy(), np.abs(c.force).max(initial=0.0)
+
+    def _classified(self, force: Array, w: Array) -> Modes:
+        """Modes of forces, with the directions of slips that begin."""
+        c, modes = self._contacts, [OPEN] * len(self._options)
+        largest = np.abs(force).max(initial=0.0)
         for i in self._touching:
             row = self._rows[i]
             normal, along = force[row], self._along(force, i)
@@ -156,9 +178,7 @@ class Choice:
                     modes[i] = self._options[i][0]
             else:
                 modes[i] = STICK
-        c.reference[:] = force
-        self.solve(tuple(modes))
-        return tuple(modes) if self._consistent and not self._broken(tuple(modes)) else None
+        return tuple(modes)
 
     def _moves(self, w: Array, i: int) -> bool:
         """Test whether a contact that sticks or begins to slip has an acceleration."""
