@@ -5,9 +5,9 @@
 const fs = require("fs"), readline = require("readline"), vm = require("vm");
 
 const folder = process.argv[2];
-const scripts = ["machine.js", "motion.js", "plots.js", "controls.js", "sharing.js"].map(name => fs.readFileSync(`${folder}/${name}`, "utf8"));
+const scripts = ["../show/picture.js", "machine.js", "motion.js", "plots.js", "solids.js", "controls.js", "sharing.js"].map(name => fs.readFileSync(`${folder}/${name}`, "utf8"));
 vm.runInThisContext(`"use strict"; ${scripts.join("\n")} Object.assign(globalThis, {Machine, Motion, unpacked, linkTo, `
-    + "follow, pythonLine, tableOf, kindsOfPlots, ticks});");
+    + "follow, pythonLine, tableOf, kindsOfPlots, ticks, meshOf, Solids});");
 
 async function valueOf({page, script}) {
     const part = id => page.match(new RegExp(`id="${id}">([^<]*)<`))[1];

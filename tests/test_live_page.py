@@ -3,6 +3,7 @@
 
 import ctypes
 import html
+import itertools
 import json
 import re
 import shutil
@@ -449,6 +450,66 @@ def test_phase_planes_are_of_a_coordinate_and_its_own_rate(node: subprocess.Pope
     assert found[0][4] == ""
     assert np.allclose([row[2] for row in found], x[: dyn.n_q], rtol=1e-12)
     assert np.allclose([row[5] for row in found], dyn.qdot(0.0, x), rtol=1e-12)
+
+
+@in_node
+@pytest.mark.parametrize(
+    ("shape", "volume"),
+    [
+        (kc.shapes.Box(0.2, 0.3, 0.5), 0.03),
+        (kc.shapes.Cylinder(0.2, 0.7, "x"), np.pi * 0.028),
+        (kc.shapes.Disc(0.5, "y"), None),
+        (kc.shapes.Sphere(0.5), np.pi / 6.0),
+    ],
+)
+def test_solids_are_closed_and_their_faces_look_outside(
+    node: subprocess.Popen[str], shape: kc.shapes.Shape, volume: float | None
+) -> None:
+    """The area vectors sum to zero, the divergence theorem gives the volume; turned and moved, and along an axis."""
+    turned = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    for each in (shape, shape.moved(turned, [0.3, -2.0, 1.0])):
+        script = f"return meshOf(...{json.dumps([each.kind, each.sizes, each.axis, each.place])});"
+        found = evaluated(pendulum().play([1.0, 0.0]), node, script)
+        points, area, content = np.array(found["points"]), np.zeros(3), 0.0
+        for face in found["faces"]:
+            for j, k in itertools.pairwise(face[1:]):
+                a, b, c = points[[face[0], j, k]]
+                area += np.cross(b - a, c - a) / 2.0
+                content += a @ np.cross(b, c) / 6.0
+        assert np.allclose(area, 0.0, atol=1e-14)
+        assert len(found["faces"]) <= 200
+        assert content > 0.0 if volume is None else np.isclose(content, volume, rtol=0.08)
+        lines, reach = np.concatenate(each.lines()), np.max(each.sizes)
+        for extreme in (np.min, np.max):  # where the lines of films and drawings are
+            assert np.allclose(extreme(points, axis=0), extreme(lines, axis=0), atol=0.04 * reach)
+
+
+@in_node
+def test_a_wheel_grows_with_its_radius_and_turns_with_its_body(node: subprocess.Popen[str]) -> None:
+    """Corners of faces are at most the radius from the mass centre; marked quarters go round with the angle."""
+    page = loaded("rolling_disc").play()
+    scene = page.data["scene"]
+    assert scene["ground"] == 0.0
+    assert [row[:3] for row in scene["solids"]] == [[0, "Disc", ("R",)]]
+    script = """
+        const value = name => machine.view("parameters")[model.parameters.findIndex(each => each.name === name)];
+        const solids = new Solids(model.scene.solids, value), [, frame] = model.scene.bodies[0];
+        const axes = () => machine.view("axes").subarray(9 * frame, 9 * frame + 9);
+        const state = {place: n => motion.place(n), axes};
+        const look = () => {
+            const faces = solids.faces(model.scene, state), centre = motion.place(model.scene.centres[0]);
+            const away = faces.flatMap(({corners}) => corners.map(v => Math.hypot(...v.map((x, i) => x - centre[i]))));
+            const [mark] = faces.filter(({share}) => share < 1);
+            return [Math.max(...away), mark.corners[1].map((v, i) => v - centre[i])];
+        };
+        const before = look();
+        motion.go(0.1, Infinity);
+        const after = look();
+        motion.setParameter(model.parameters.findIndex(({name}) => name === "R"), 0.5);
+        return [before, after, look()];"""
+    (radius, start), (_, end), (larger, _) = evaluated(page, node, script)
+    assert np.allclose([radius, larger], [0.35, 0.5], rtol=2e-3)
+    assert np.linalg.norm(np.subtract(end, start)) > 0.1 * 0.35 * 3.0  # about 4 rad/s
 
 
 @in_node

@@ -28,6 +28,10 @@ class Motion:
         Values or signals by name; others are zero.
     view : optional
         As of ``draw``.
+    ground : float, optional
+        Height of the ground of a live page, m.
+    follow : str, optional
+        The body in the middle of a live page.
     parameters : dict
         Values by name, in place of the module's.
     hold : dict, optional
@@ -43,6 +47,8 @@ class Motion:
     parameters: Mapping[str, float] = field(default_factory=dict)
     hold: Mapping[str, float] | None = None
     units: Mapping[str, Any] | None = None
+    ground: float | None = None
+    follow: str | None = None
 
 
 def _bent(*angles: float) -> dict[str, float]:
@@ -100,12 +106,12 @@ MOTIONS = {
     ),
     "tree30": Motion(0.6, {f"q{i}": 0.2 for i in range(1, 31)}, view=(15, -30)),
     "chain40": Motion(2.0, {f"q{i}": 0.06 for i in range(1, 41)}),
-    "rolling_disc": Motion(3.0, view=(20, -65)),
+    "rolling_disc": Motion(3.0, view=(20, -65), ground=0.0, follow="disc"),
     "ball_turntable": Motion(6.0),
     "chaplygin_sleigh": Motion(4.0),
     "knife_edge": Motion(4.0),
     "snakeboard": Motion(4.0),
-    "whipple_bicycle": Motion(0.6, view=(10, 75, "-z")),
+    "whipple_bicycle": Motion(0.6, view=(10, 75, "-z"), ground=0.0, follow="rear_frame"),
     "car": Motion(4.0),
     "appell_hamel": Motion(1.0),
     "constant_speed_particle": Motion(1.0),

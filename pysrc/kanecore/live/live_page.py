@@ -35,7 +35,7 @@ __all__ = ["LivePage", "live_page"]
 
 _FOLDER = Path(__file__).parent
 _PAGE, _STYLE = _FOLDER / "live.html", _FOLDER / "live.css"
-_SCRIPTS = ("machine.js", "motion.js", "plots.js", "controls.js", "hands.js", "sharing.js", "page.js")
+_SCRIPTS = ("machine.js", "motion.js", "plots.js", "solids.js", "controls.js", "hands.js", "sharing.js", "page.js")
 
 METHODS = {"euler": 1e-3, "rk4": 1e-3, "dopri5": 0.0, "dop853": 0.0, "auto": 0.0, "rosenbrock": 0.0}
 """Methods of a page, with the step of fixed-step methods, in seconds of the page."""
@@ -164,9 +164,10 @@ def live_page(
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:
         trace = dyn.bodies
-    view = start.view if view is None else view
-    height = None if ground is None else float(ground)
-    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow, height)
+    if view is None:
+        view, ground = start.view, start.ground if ground is None else ground
+    ground = None if ground is None else float(ground)
+    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow or start.follow, ground)
     if follow is None and held is not None and not np.any(start.r):
         seen.follow_unless_pinned(dyn.bodies[0])  # it falls
     description, watched = with_events(dyn, description, events)

@@ -20,6 +20,7 @@ Array = npt.NDArray[np.float64]
 
 LABELLED = 24  # largest number of named places, with joints: more names would hide the mechanism
 PINNED = 1e-9  # largest change of a constant distance in nearby states, relative to the size of the picture
+SOLIDS = "Box", "Cylinder", "Disc", "Sphere"  # the kinds of solids.js
 SMALLEST = 1e-5  # resolution of points of shapes, relative to the size of the picture
 
 
@@ -80,6 +81,7 @@ class LiveScene:
             "follow": self.follow,
             "ground": self._ground,
             "shapes": self._shapes(),
+            "solids": self._solids(),
             "bodies": facts.bodies,
             "handles": self._handles(facts.joints),
         }
@@ -98,10 +100,10 @@ class LiveScene:
         return [farthest * np.stack([right, -right, up, -up])]
 
     def _shapes(self) -> list[Any]:
-        """The body and points of each line, and the slopes of the points by parameters that are sizes of the shape."""
-        lines = [(outline.body, line) for outline in self.scene.outlines for line in outline.lines]
+        """Body, points and kind of each line, and slopes of the points by parameters that are sizes of the shape."""
+        lines = [(each.body, line, each.shape.kind) for each in self.scene.outlines for line in each.lines]
         step = SMALLEST * self.scene.size
-        result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]
+        result: list[list[Any]] = [[body, _rounded(line, step), kind, []] for body, line, kind in lines]
         for number, name in enumerate(self._dyn.parameter_names):
             if not any(name in shape[2] for shape in self._dyn.facts.shapes):
                 continue
@@ -112,11 +114,16 @@ class LiveScene:
                 state[places[0]] = 1.0
             grown = scene_of(self._dyn, 0.0, state, None, larger, loads=False)
             moved = [line for outline in grown.outlines for line in outline.lines]
-            for shape, (_, before), after in zip(result, lines, moved, strict=True):
+            for shape, (_, before, _), after in zip(result, lines, moved, strict=True):
                 slope = (after - before) / self._p[number]
                 if np.any(slope):
-                    shape[2].append([number, np.round(slope, 6).tolist()])
+                    shape[3].append([number, np.round(slope, 6).tolist()])
         return result
+
+    def _solids(self) -> list[Any]:
+        """Body, kind, sizes, axis and place of each shape with a surface."""
+        shapes = [(each.body, each.shape) for each in self.scene.outlines]
+        return [[body, s.kind, s.sizes, s.axis, s.place] for body, s in shapes if s.kind in SOLIDS]
 
     def _handles(self, joints: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
         """Places at which the mouse can pull, each with its body."""

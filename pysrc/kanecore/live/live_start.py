@@ -49,8 +49,8 @@ class Start:
         Seconds of the motion per second of the page, at speed 1.
     signals : dict of str to ndarray, or None
         ``knots`` (n), ``coefficients`` (n − 1, n_r, 4), and for each input in ``which`` whether it is a signal.
-    view : optional
-        View in the gallery.
+    view, ground, follow : optional
+        View in the gallery, with the height of its ground, m, and the body in its middle.
     """
 
     t: float
@@ -60,6 +60,8 @@ class Start:
     pace: float = 1.0
     signals: dict[str, Any] | None = None
     view: Any = None
+    ground: float | None = None
+    follow: str | None = None
 
 
 def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
@@ -72,11 +74,13 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
             f"parameter{'s' * (len(missing) > 1)} {', '.join(missing)} of {dyn.name!r} never got a value: set "
             f"dyn.parameters[{missing[0]!r}] = ... before"
         )
-    pace, view = 1.0, None
+    pace = 1.0
+    seen: dict[str, Any] = {}
     if x0 is None and motion is not None:
         parameters |= motion.parameters
         inputs = dict(motion.inputs) if inputs is None else inputs
-        pace, view = _pace(motion.end / SECONDS), motion.view
+        pace = _pace(motion.end / SECONDS)
+        seen = {"view": motion.view, "ground": motion.ground, "follow": motion.follow}
         if motion.parameters:
             x0 = dyn.consistent(t0, dyn.state(motion.start), p=parameters)
         else:
@@ -92,7 +96,7 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
         signals = {"knots": knots, "coefficients": coefficients, "which": np.isin(np.arange(dyn.n_r), given)}
     r = problem.inputs(problem.t0, problem.x0)
     dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with the reason
-    return Start(problem.t0, problem.x0, problem.p, r, pace, signals, view)
+    return Start(problem.t0, problem.x0, problem.p, r, pace, signals, **seen)
 
 
 def _pace(pace: float) -> float:

@@ -18,7 +18,9 @@ const say = text => { $("message").textContent = text; };
 function stateOfPicture() {
     const {scene} = model, still = [1, 0, 0, 0, 1, 0, 0, 0, 1];
     const first = model.parameters.map(each => each.value);
+    const number = new Map(model.parameters.map(({name}, i) => [name, i]));
     return {
+        solids: new Solids(scene.solids, name => machine.view("parameters")[number.get(name)]),
         place: n => motion.place(n),
         axes: body => {
             const frame = scene.bodies[body][1];
@@ -26,11 +28,11 @@ function stateOfPicture() {
         },
         path: i => motion.shown().map(({traces}) => traces[i]),
         // Lines grow with the parameters that are sizes.
-        shapes: () => scene.shapes.map(([body, points, slopes]) => {
+        shapes: () => scene.shapes.map(([body, points, kind, slopes]) => {
             const p = machine.view("parameters"), moved = slopes.filter(([i]) => p[i] !== first[i]);
-            if (!moved.length) return [body, points];
+            if (!moved.length) return [body, points, kind];
             const grown = (v, k, c) => moved.reduce((sum, [i, slope]) => sum + (p[i] - first[i]) * slope[k][c], v);
-            return [body, points.map((point, k) => point.map((v, c) => grown(v, k, c)))];
+            return [body, points.map((point, k) => point.map((v, c) => grown(v, k, c))), kind];
         }),
     };
 }
@@ -162,9 +164,10 @@ function setState(i, value) {
     return there();
 }
 
-// Title and text above the picture; a name alone leaves the room to it.
+// Title and text above the picture; a name alone, in words, leaves the room to it.
 function about() {
-    const {name, title, text} = model, place = $(title || text ? "about" : "side");
+    const {title, text} = model, name = model.name.replaceAll("_", " ").replace(/^./, c => c.toUpperCase());
+    const place = $(title || text ? "about" : "side");
     place.append(element("h1", {textContent: title || name}));
     if (text) place.append(element("p", {textContent: text}));
 }

@@ -91,7 +91,7 @@ def play(
         As for `simulate`, by expressions: zeros end the motion, or ``reset={speed: expression}`` changes the state, as
         at an impact.
     title : str, optional
-        Heading above the picture.  Default: the name of the model.
+        Heading above the picture.  Default: the name of the model, in words.
     text : str, optional
         Plain text below the heading; line breaks are kept.
     labels : mapping, optional
@@ -99,7 +99,8 @@ def play(
         Links, tables and lines of Python keep the names.
     ground : float, optional
         Height of a ground that is drawn, along the axis that points up in the picture, m: a line in a plane, a grid in
-        space.  The ground exerts no force.
+        space with the shadows of the solids.  The ground exerts no force.  Default: none, except under what rolls in
+        the gallery.
 
     Returns
     -------

@@ -13,7 +13,8 @@ const along = (start, matrix, v) =>
 class Picture {
     // `scene`: what is drawn (movies.py, drawn()), between `low` and `high`, and the `radius` of all about their middle.
     // `state`: functions place(number) and axes(body) of what is shown now, path(i) of trace i, and shapes(), each the
-    // body, -1 for the ground, and points in its axes from its mass centre.
+    // body, -1 for the ground, points in its axes from its mass centre, and, in live pages, its kind; there `solids`
+    // draws those that are more than lines.
     constructor(canvas, scene, state) {
         Object.assign(this, {canvas, scene, state, colours: LIGHT, zoom: 1});
         this.pen = canvas.getContext("2d");
@@ -58,6 +59,14 @@ class Picture {
         pen.stroke();
     }
 
+    // A round bar, with a light along it.
+    rod(points, width) {
+        this.line(points, this.colours.body, width);
+        this.pen.globalAlpha = 0.35;
+        this.line(points.map(([x, y]) => [x - width / 8, y - width / 8]), "#fff", width / 3);
+        this.pen.globalAlpha = 1;
+    }
+
     dot([x, y], radius, fill, edge) {
         const pen = this.pen;
         pen.beginPath();
@@ -82,19 +91,28 @@ class Picture {
         const here = number => this.seen(state.place(number));
         scene.traces.forEach((_, i) => this.line(state.path(i).map(this.seen), TRACES[i % TRACES.length], 1.2));
         const shapes = state.shapes();
-        for (const [body, points] of shapes) {
+        state.solids?.draw(this);
+        const thick = Math.max(3, Math.min(9, 0.016 * this.zoom * Math.min(width, height) / (1 + scene.lines.length / 20)));
+        for (const [body, points, kind] of shapes) {
+            if (state.solids?.has(kind)) continue;
             const moves = body >= 0, start = moves && state.place(scene.centres[body]), matrix = moves && state.axes(body);
             const drawn = points.map(v => this.seen(moves ? along(start, matrix, v) : v));
-            this.line(drawn, colours.shape, shapes.length > MANY ? 0.6 : 1.2);
+            if (kind === "Rod") this.rod(drawn, thick);
+            else this.line(drawn, colours.shape, shapes.length > MANY ? 0.6 : 1.2);
         }
-        for (const [a, b] of scene.lines) this.line([here(a), here(b)], colours.body, 3);
+        for (const [a, b] of scene.lines) this.rod([here(a), here(b)], thick);
         for (const body of scene.rigid) this.triad(body);
         const [x, y] = here(0);
         this.line([[x, y], [x - 6, y + 10], [x + 6, y + 10], [x, y]], colours.ground, 2);
         for (const number of scene.joints) this.dot(here(number), 3, colours.inside, colours.body);
         for (const number of scene.centres) this.dot(here(number), 3.5, colours.centre, colours.centre);
         pen.fillStyle = colours.ground;
-        for (const {name, left, top} of this.names(here, width)) pen.fillText(name, left, top);
+        pen.strokeStyle = colours.inside;
+        pen.lineWidth = 3;
+        for (const {name, left, top} of this.names(here, width)) {
+            pen.strokeText(name, left, top);
+            pen.fillText(name, left, top);
+        }
         this.corner(height);
     }
 

@@ -8,7 +8,7 @@ group "bodies". So pictures of compiled models and of descriptions are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -41,9 +41,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Outline:
-    """The lines of a shape, each (k, 3), in the axes of a body from its mass centre, or of the ground, -1."""
+    """A shape, and its lines, each (k, 3), in the axes of a body from its mass centre, or of the ground, -1."""
 
     body: int
+    shape: Shape
     lines: tuple[Array, ...]
 
     @property
@@ -241,8 +242,10 @@ def _outline(row: Sequence[Any], names: Names, number: Callable[[str], float], f
             raise ModelError(
                 f"the shape of {names.bodies[body]!r} has the size {size} = {value}: it must be a positive length"
             )
-    shape = Shape(kind, tuple(values), axis, *map(_tuple, more))
-    return Outline(body, shape.put(mesh_lines(shape.file, folder, tuple(values))) if shape.file else shape.lines())
+    shape = Shape(kind, tuple(sizes), axis, *map(_tuple, more))
+    drawn = replace(shape, sizes=tuple(values))
+    lines = drawn.put(mesh_lines(drawn.file, folder, tuple(values))) if drawn.file else drawn.lines()
+    return Outline(body, shape, lines)
 
 
 def _tuple(value: Any) -> Any:
