@@ -724,6 +724,20 @@ def test_the_page_runs_and_draws_the_model(browser: Browser, tmp_path: Path) -> 
 
 
 @in_browser
+def test_quarters_of_a_wheel_are_drawn_light_and_dark(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, loaded("rolling_disc").play(), tmp_path)
+    browser.evaluate("run(false)")
+    picture = browser.screenshot()
+    places = "picture.state.place(model.scene.centres[0]), picture.state.axes(0), [0.17 * {0}, 0.17 * {1}, 0]"
+    corners = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+    pixels = [picture.getpixel(tuple(map(round, at(browser, f"along({places.format(*c)})")))) for c in corners]
+    assert pixels[0] == pixels[2]
+    assert pixels[1] == pixels[3]
+    assert np.allclose(np.divide(pixels[0], pixels[1]), 0.6, atol=0.02)
+    assert not browser.complaints
+
+
+@in_browser
 def test_a_body_is_dragged_and_pulled(browser: Browser, tmp_path: Path) -> None:
     """In pause it goes where the hand leads it, within the constraints; while it runs it swings there."""
     shown(browser, loaded("four_bar").play(some_state("four_bar")), tmp_path)

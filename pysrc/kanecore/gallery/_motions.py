@@ -81,7 +81,9 @@ MOTIONS = {
     "anymal_c": Motion(0.6, LEAP | {"u_LF_KFE": 2.0, "u_RF_KFE": 2.0, "u_base_ry": -1.0}, view=(15, -65)),
     "g1": Motion(0.6, LEAP | {"u_left_hip_pitch_joint": -3.0, "u_right_hip_pitch_joint": 3.0}, view=(10, -40)),
     "cheetah": Motion(
-        0.6, {"u_rootx": 2.0, "u_rootz": 2.5, "q_bthigh": -0.4, "q_fthigh": -0.6, "q_fshin": 0.5, "u_rooty": -1.0}
+        0.6,
+        {"u_rootx": 2.0, "u_rootz": 2.5, "q_bthigh": -0.4, "q_fthigh": -0.6, "q_fshin": 0.5, "u_rooty": -1.0},
+        follow="torso",
     ),
     "free_body": Motion(0.7, {"w1": 0.3, "w2": 8.0, "w3": 0.1, "v1": 1.0, "v3": 3.5}),
     "quadrotor": Motion(

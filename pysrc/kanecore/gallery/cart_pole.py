@@ -38,6 +38,7 @@ def build() -> Model:
     import sympy.physics.mechanics as me
 
     from kanecore.model import Model
+    from kanecore.shapes import Box
 
     x, theta, v, omega, force = me.dynamicsymbols("x theta v omega F")
     cart_mass, m, b, length, inertia, g = sm.symbols("M m b l I g")
@@ -66,5 +67,6 @@ def build() -> Model:
         [x.diff() - v, theta.diff() - omega],
         bodies=bodies,
         forcelist=loads,
+        shapes={"cart": Box(0.2, 0.1, 0.1)},
         name="cart_pole",
     )

@@ -72,6 +72,10 @@ class LiveScene:
             middle = (low + high) / 2.0
             points = np.vstack([points, middle + (self._ground - up @ middle) * up])
             low, high = points.min(axis=0), points.max(axis=0)
+        if self.follow >= 0:  # as far on both sides of what stays in the middle
+            centre = scene.places[self.follow]
+            reach = np.maximum(high - centre, centre - low)
+            low, high = centre - reach, centre + reach
         return {
             **drawn(scene, self.view, self.traces, labels=len(scene.places) <= LABELLED),
             "low": low.tolist(),
@@ -92,8 +96,8 @@ class LiveScene:
         return np.asarray(self.view.sign * np.eye(3)[self.view.vertical])
 
     def _reach(self) -> list[Array]:
-        """For a plane motion, a square about the origin in which the farthest place can turn."""
-        if not self.view.planar:
+        """For a plane motion about a place at rest, a square about the origin in which the farthest place can turn."""
+        if not self.view.planar or self.follow >= 0:
             return []
         farthest = float(np.max(np.linalg.norm(self.scene.places, axis=-1)))
         right, up = self.view.basis[:2]

@@ -155,7 +155,7 @@ class Picture {
         });
     }
 
-    // Each name on the first side of its place where no other is; those without such a side are left out.
+    // Each name once, on the first side of its place where no other is; those without such a side are left out.
     names(here, width) {
         const taken = [];
         for (const [number, name] of this.scene.labels) {
@@ -163,7 +163,7 @@ class Picture {
             const sides = [[x + 7, y - 5], [x - 7 - wide, y - 5], [x + 7, y + 13], [x - 7 - wide, y + 13]];
             const free = sides.find(([left, top]) => left >= 0 && left + wide <= width && !taken.some(other =>
                 Math.abs(other.top - top) < 12 && left < other.left + other.wide && other.left < left + wide));
-            if (free) taken.push({name, left: free[0], top: free[1], wide});
+            if (free && !taken.some(other => other.name === name)) taken.push({name, left: free[0], top: free[1], wide});
         }
         return taken;
     }
