@@ -734,6 +734,11 @@ def test_quarters_of_a_wheel_are_drawn_light_and_dark(browser: Browser, tmp_path
     assert pixels[0] == pixels[2]
     assert pixels[1] == pixels[3]
     assert np.allclose(np.divide(pixels[0], pixels[1]), 0.6, atol=0.02)
+    assert browser.evaluate("document.querySelector('h1').textContent") == "Rolling disc"
+    low, high, centre = browser.evaluate(
+        "[model.scene.low, model.scene.high, picture.state.place(model.scene.centres[0])]"
+    )
+    assert np.allclose(np.add(low, high) / 2.0, centre, atol=1e-12)  # it stays in the middle
     assert not browser.complaints
 
 

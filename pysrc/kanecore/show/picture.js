@@ -62,7 +62,7 @@ class Picture {
     // A round bar, with a light along it.
     rod(points, width) {
         this.line(points, this.colours.body, width);
-        this.pen.globalAlpha = 0.35;
+        this.pen.globalAlpha = 0.3;
         this.line(points.map(([x, y]) => [x - width / 8, y - width / 8]), "#fff", width / 3);
         this.pen.globalAlpha = 1;
     }
@@ -92,7 +92,7 @@ class Picture {
         scene.traces.forEach((_, i) => this.line(state.path(i).map(this.seen), TRACES[i % TRACES.length], 1.2));
         const shapes = state.shapes();
         state.solids?.draw(this);
-        const thick = Math.max(3, Math.min(9, 0.016 * this.zoom * Math.min(width, height) / (1 + scene.lines.length / 20)));
+        const thick = Math.max(3, Math.min(9, 0.016 * this.zoom * Math.min(width, height) / (1 + scene.lines.length / 40)));
         for (const [body, points, kind] of shapes) {
             if (state.solids?.has(kind)) continue;
             const moves = body >= 0, start = moves && state.place(scene.centres[body]), matrix = moves && state.axes(body);
