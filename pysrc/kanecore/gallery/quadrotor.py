@@ -59,6 +59,7 @@ def build() -> Model:
     import sympy.physics.mechanics as me
 
     from kanecore.model import Model
+    from kanecore.shapes import Box
 
     place = me.dynamicsymbols("x y z")
     quaternion = me.dynamicsymbols("e0:4")
@@ -89,6 +90,7 @@ def build() -> Model:
         ],
         bodies=[me.RigidBody("body", centre, body, mass, (inertia, centre))],
         forcelist=loads,
+        shapes={"body": Box(0.03, 0.03, 0.006)},
         inputs=thrusts,
         outputs={f"acc_{a}": felt.dot(e) for a, e in zip("xyz", body, strict=True)}
         | {f"gyro_{a}": w_i for a, w_i in zip("xyz", w, strict=True)},

@@ -26,7 +26,7 @@ function box(a, b, c) {
 function cylinder(r, length) {
     const points = [...circle(r, -length / 2), ...circle(r, length / 2), [0, 0, -length / 2], [0, 0, length / 2]];
     const quarters = upTo(4).map(k => upTo(ROUND / 4 + 1).map(i => (k * ROUND / 4 + i) % ROUND));
-    const ends = quarters.flatMap(arc => [[2 * ROUND, ...arc.toReversed()], [2 * ROUND + 1, ...arc.map(i => ROUND + i)]]);
+    const ends = quarters.flatMap(arc => [[2 * ROUND, ...[...arc].reverse()], [2 * ROUND + 1, ...arc.map(i => ROUND + i)]]);
     return {points, faces: [...ends, ...belt(0)], marked: length < r ? [0, 1, 4, 5] : []};
 }
 

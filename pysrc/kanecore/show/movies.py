@@ -134,7 +134,7 @@ class Animation:
             "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1)) / unit),
             "axis": round(AXIS / RESOLUTION),
             **drawn(scene, self.view, self.traces, self.labels),
-            "shapes": [[o.body, _whole(line / unit)] for o in scene.outlines for line in o.lines],
+            "shapes": [[o.body, _whole(line / unit), o.shape.kind] for o in scene.outlines for line in o.lines],
             "start": float(self.times[0]),
             "step": self._step,
             "digits": self._digits,

@@ -13,7 +13,7 @@ const along = (start, matrix, v) =>
 class Picture {
     // `scene`: what is drawn (movies.py, drawn()), between `low` and `high`, and the `radius` of all about their middle.
     // `state`: functions place(number) and axes(body) of what is shown now, path(i) of trace i, and shapes(), each the
-    // body, -1 for the ground, points in its axes from its mass centre, and, in live pages, its kind; there `solids`
+    // body, -1 for the ground, points in its axes from its mass centre, and its kind.  Live pages have `solids`, which
     // draws those that are more than lines.
     constructor(canvas, scene, state) {
         Object.assign(this, {canvas, scene, state, colours: LIGHT, zoom: 1});
