@@ -9,6 +9,7 @@ import hashlib
 import html
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -76,6 +77,7 @@ class LivePage:
     def html(self) -> str:
         """The page as text."""
         script = "\n".join(path.read_text(encoding="utf-8") for path in (PICTURE, *(_FOLDER / s for s in _SCRIPTS)))
+        script = re.sub(r"^ *//.*\n", "", script, flags=re.MULTILINE)  # comments stay in the sources
         script, style = f'\n"use strict";\n{script}', _STYLE.read_text(encoding="utf-8")
         parts = {
             "title": html.escape(self.data["title"] or self.name),

@@ -116,19 +116,23 @@ class Picture {
         this.corner(height);
     }
 
-    // The ground at a height: a line with what is below it in a plane, a grid about the middle in space.
+    // The ground at a height: a line with hatches that stay in place in a plane, a grid about the middle in space.
     ground(width, height) {
         const {pen, scene, colours} = this, {ground, low, high, radius, vertical, sign} = scene, [, up] = this.basis();
+        const step = 10 ** Math.round(Math.log10(radius / 2));
         pen.fillStyle = pen.strokeStyle = colours.ground;
         if (scene.basis) {
             const y = this.seen(up.map(v => ground * v))[1];
             pen.globalAlpha = 0.1;
             pen.fillRect(0, y, width, Math.max(0, height - y));
+            pen.globalAlpha = 0.5;
+            const gap = this.scale * step / 4, first = this.seen([0, 0, 0])[0] % gap;
+            for (let x = first; x < width + 9; x += gap) this.line([[x, y], [x - 9, y + 9]], colours.ground, 1);
             pen.globalAlpha = 1;
             this.line([[0, y], [width, y]], colours.ground, 1.5);
             return;
         }
-        const step = 10 ** Math.round(Math.log10(radius / 2)), n = Math.ceil(1.5 * radius / step);
+        const n = Math.ceil(1.5 * radius / step);
         const sides = [0, 1, 2].filter(i => i !== vertical);
         const middle = sides.map(i => step * Math.round((low[i] + high[i]) / 2 / step));
         const at = (a, b) => {
