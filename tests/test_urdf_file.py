@@ -812,7 +812,7 @@ def test_the_ground_is_drawn_but_for_floors(size: float, n_lines: int) -> None:
     )
     model = kc.Model.from_urdf(text)
     film = compiled(model).simulate((0.0, 0.1), [0.3, 0.0]).animate()._movie()
-    assert [body for body, _ in film["shapes"]] == [-1] * n_lines
+    assert [body for body, *_ in film["shapes"]] == [-1] * n_lines
     pytest.importorskip("matplotlib")
     for each in (model, compiled(model)):
         figure = each.draw([0.3, 0.0], labels=False, loads=False, view=(20, 30))
