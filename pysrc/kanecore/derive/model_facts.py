@@ -30,16 +30,13 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
     Kernels that need the rank of G read the constraints, and M, the metric of projections to the constraints.
     """
     g, d = derivation.graph, derivation.description
-    own = {node: 1 << i for i, node in enumerate(d.parameters)}
-    every = (1 << len(own)) - 1
-    read: dict[int, int] = {}  # parameters that a node depends on, as bits
+    every = (1 << len(d.parameters)) - 1
+    roots = {name: set(_roots(derivation, name)) for name in kernels}
+    nodes = sorted(set().union(*roots.values()))
+    read = dict(zip(nodes, g.reads(nodes, list(d.parameters)), strict=True))
     result = {}
-    for name in kernels:
-        roots = set(_roots(derivation, name))
-        for i in g.below(roots, stop=read):
-            if i not in read:
-                read[i] = reduce(or_, (read[k] for k in g.operands(i)), own.get(i, 0))
-        bits = every & ~reduce(or_, (read[i] for i in roots), 0)
+    for name, own in roots.items():
+        bits = every & ~reduce(or_, (read[i] for i in own), 0)
         if bits:
             result[name] = bits
     return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What contacts did in a run: modes, impacts, forces."""
+"""Results of a run with rigid contacts: modes, impacts, impulses and forces by contact."""
 
 from __future__ import annotations
 
