@@ -34,6 +34,7 @@ __all__ = [
     "particle",
     "pendulum",
     "pendulum_in_a_plane",
+    "plane_body",
     "rates",
     "rolling_disc",
     "slider",
@@ -213,6 +214,23 @@ def links(masses: Sequence[Any] = (sm.Symbol("m1"),), **options: Any) -> kc.Mode
     loads += [(B, -k * q[-1] * A.y), (A, k * q[-1] * A.y), (bodies[-1].masscenter, -k * u[0] * N.y)]
     options = {"forcelist": loads, "name": "links", **options}
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
+
+
+def plane_body(
+    corners: Sequence[tuple[float, float]], mass: Any, inertia: Any, weight: Any, push: Any = 0, **options: Any
+) -> kc.Model:
+    """A body in the plane x, y, mass centre C, points "c0", "c1", ... in its axes; the push is along x at c0."""
+    frame, origin = ground()
+    q, u = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
+    axes, centre = me.ReferenceFrame("A"), origin.locatenew("C", q[0] * frame.x + q[1] * frame.y)
+    axes.orient_axis(frame, frame.z, q[2])
+    axes.set_ang_vel(frame, u[2] * frame.z)
+    centre.set_vel(frame, u[0] * frame.x + u[1] * frame.y)
+    points = [centre.locatenew(f"c{i}", a * axes.x + b * axes.y) for i, (a, b) in enumerate(corners)]
+    body = me.RigidBody("body", centre, axes, mass, (me.inertia(axes, 0, 0, inertia), centre))
+    loads = [(centre, -weight * frame.y), *([(points[0], push * frame.x)] if push else [])]
+    given = {"bodies": [body], "forcelist": loads, "points": points, "name": "body", **options}
+    return kc.Model(frame, q, u, rates(q, u), **given)
 
 
 def free_body(loads: Callable[..., list[Any]] | None = None, **options: Any) -> kc.Model:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, ground, mass_point, rates
+from mechanisms import compiled, ground, mass_point, plane_body, rates
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -56,24 +56,11 @@ def test_a_block_breaks_loose_and_lifts() -> None:
 @pytest.mark.parametrize("scale", [1.0, 1e-6])
 def test_a_block_on_several_feet_breaks_loose(feet: tuple[float, ...], scale: float) -> None:
     """A push F = c t, at the height of the ground: ẍ = (c t − μ m g)/m once it slips, under all feet alike."""
-    N, origin = ground()
-    (x, y, tilt), (vx, vy, spin), F = (
-        me.dynamicsymbols("x y tilt"),
-        me.dynamicsymbols("vx vy spin"),
-        me.dynamicsymbols("F"),
-    )
-    A, C = me.ReferenceFrame("A"), origin.locatenew("C", x * N.x + y * N.y)
-    A.orient_axis(N, N.z, tilt)
-    A.set_ang_vel(N, spin * N.z)
-    C.set_vel(N, vx * N.x + vy * N.y)
-    points = [C.locatenew(f"foot{i}", scale * a * A.x - scale * 0.2 * A.y) for i, a in enumerate(feet)]
-    block = me.RigidBody("block", C, A, 2.0, (me.inertia(A, 0, 0, 0.3 * scale**2), C))
-    loads, given = [(points[0], F * N.x), (C, -2.0 * 9.81 * scale * N.y)], {"bodies": [block], "points": points}
-    q, u = [x, y, tilt], [vx, vy, spin]
-    dyn = compiled(kc.Model(N, q, u, rates(q, u), forcelist=loads, **given, name="block"))
-    names = [point.name for point in points]
+    corners, F = [(scale * a, -0.2 * scale) for a in feet], me.dynamicsymbols("F")
+    dyn = compiled(plane_body(corners, 2.0, 0.3 * scale**2, 2.0 * G * scale, F))
+    names = [f"c{i}" for i in range(len(feet))]
     run = kc.Modes(dyn, names, mu=0.2).simulate((0, 1), {"y": 0.2 * scale}, inputs={"F": lambda t: 10.0 * scale * t})
-    slips = 0.2 * 2.0 * 9.81 / 10.0
+    slips = 0.2 * 2.0 * G / 10.0
     assert [modes for _, modes in run.modes] == [dict.fromkeys(names, "stick"), dict.fromkeys(names, "slide +")]
     assert_allclose(run.modes[1][0], slips, rtol=1e-9)
     assert_allclose(run.x[-1, 0], scale * 5.0 / 6.0 * (1.0 - slips) ** 3, rtol=1e-7)

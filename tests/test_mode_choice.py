@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, ground, mass_point, rates
+from mechanisms import compiled, ground, mass_point, plane_body, rates
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -30,16 +30,7 @@ def particle(along: Any, up: Any, mass: float = 2.0) -> kc.CompiledModel:
 
 def body(*corners: tuple[float, float], mass: float = 1.0, inertia: float = 1.0, weight: float = G) -> kc.CompiledModel:
     """A body in a plane, with points in its axes: "c0", "c1", ..."""
-    N, O = ground()  # noqa: E741
-    q, u = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
-    A = N.orientnew("A", "Axis", [q[2], N.z])
-    A.set_ang_vel(N, u[2] * N.z)
-    C = O.locatenew("C", q[0] * N.x + q[1] * N.y)
-    C.set_vel(N, u[0] * N.x + u[1] * N.y)
-    points = [C.locatenew(f"c{i}", a * A.x + b * A.y) for i, (a, b) in enumerate(corners)]
-    whole = me.RigidBody("body", C, A, mass, (me.inertia(A, 0, 0, inertia), C))
-    loads = [(C, -weight * N.y)]
-    return compiled(kc.Model(N, q, u, rates(q, u), bodies=[whole], forcelist=loads, points=points, name="body"))
+    return compiled(plane_body(corners, mass, inertia, weight))
 
 
 # ------------------------------------------------------------------------------------------------ resting, then not
