@@ -87,7 +87,7 @@ class Trajectories(Samples):
         t = self.t[place] if self.t.ndim > 1 else self.t
         return Samples(self.name, self._names, t, self.x[place], values)
 
-    def _table(self) -> tuple[list[str], Array]:
+    def _table(self) -> dict[str, Any]:
         raise ValueError("a table holds one run: choose it by sol.row(number)")
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -52,6 +52,8 @@ class Samples:
         file also ``energy_drift`` and ``constraint_drift``, if the steps were kept.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
         All zeros of each event of the run: the times, and the states before a reset.
+    contacts : dict of str to ndarray, (N,)
+        Modes, forces and impulses by name, of a `ModeRun`; else empty.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class Samples:
         x: Array,
         values: Mapping[str, Callable[[], Any]],
     ) -> None:
-        """Take ``names`` of each kind, and functions for ``r``, ``outputs``, ``energy`` and ``facts``."""
+        """Take ``names`` of each kind, and functions for ``r``, ``outputs``, ``energy``, ``facts``, ``contacts``."""
         self.name, self._names, self.t, self.x, self._values = name, dict(names), t, x, values
 
     def __repr__(self) -> str:
@@ -89,12 +91,15 @@ class Samples:
         for names, values in ((states, "x"), (self.input_names, "r"), (self.output_names, "outputs")):
             if name in names:
                 return getattr(self, values)[..., names.index(name)]
-        known = [name for kind in _KINDS for name in self._names[kind]]
+        if name in self.contacts:
+            return self.contacts[name]
+        known = [name for kind in _KINDS for name in self._names[kind]] + list(self.contacts)
         raise unknown_name(f"coordinate, speed, input or output of {self.name!r} is called", name, known)
 
     def _some(self, key: Any) -> Samples:
         vectors = {what: lambda what=what: getattr(self, what)[..., key, :] for what in ("r", "outputs")}
         others = {"energy": lambda: self.energy[..., key], "facts": lambda: self.facts}
+        others["contacts"] = lambda: {name: column[key] for name, column in self.contacts.items()}
         return Samples(self.name, self._names, self.t[..., key], self.x[..., key, :], {**vectors, **others})
 
     @property
@@ -150,6 +155,10 @@ class Samples:
     def facts(self) -> dict[str, Any]:
         return dict(self._values["facts"]())
 
+    @cached_property
+    def contacts(self) -> dict[str, Any]:
+        return dict(self._values.get("contacts", dict)())
+
     @property
     def t_events(self) -> list[Array] | None:
         given = self.facts.get("t_events")
@@ -162,27 +171,27 @@ class Samples:
 
     # ------------------------------------------------------------------------------------------------ tables
 
-    def _table(self) -> tuple[list[str], Array]:
-        """Names, and a column for each: coordinates, speeds, inputs, outputs."""
+    def _table(self) -> dict[str, Any]:
+        """A column for each name: coordinates, speeds, inputs, outputs, then what contacts do."""
         names = [name for kind in _KINDS for name in self._names[kind]]
-        values = np.hstack([self.x, self.r, self.outputs])
-        first = [i for i, name in enumerate(names) if names.index(name) == i]  # an output may be the state of its name
-        return [names[i] for i in first], values[:, first]
+        values = dict(zip(names[::-1], np.hstack([self.x, self.r, self.outputs]).T[::-1], strict=True))
+        columns = {**self.contacts, **values}  # an output may be the state of its name
+        return {name: columns[name] for name in (*names, *self.contacts)}
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write t, q, u, inputs and outputs as comma-separated values.
+        """Write t, q, u, inputs, outputs, and modes and forces of contacts, as comma-separated values.
 
         The first line has their names; every number reads back exactly.  An existing file is replaced after the new one
         is complete.
         """
-        names, values = self._table()
+        columns = {"t": self.t} | self._table()
         with whole_file(path) as place, place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["t", *names])
-            writer.writerows(np.hstack([self.t[:, np.newaxis], values]).tolist())
+            writer.writerow(columns)
+            writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
     def to_dataframe(self) -> Any:
-        """q, u, inputs and outputs as a ``pandas.DataFrame``: a column for each name, the index t.
+        """The columns of `to_csv` as a ``pandas.DataFrame``, with the index t.
 
         Raises
         ------
@@ -193,8 +202,7 @@ class Samples:
             import pandas
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError("to_dataframe needs pandas: pip install pandas, or use to_csv(path)") from error
-        names, values = self._table()
-        return pandas.DataFrame(values, index=pandas.Index(self.t, name="t"), columns=names)
+        return pandas.DataFrame(self._table(), index=pandas.Index(self.t, name="t"))
 
     # ------------------------------------------------------------------------------------------------- files
 
@@ -230,6 +238,7 @@ class Samples:
         stored = {what: getattr(self, what) for what in ("t", "x", "r", "outputs")}
         with suppress(ModelError):  # the model has no energies
             stored["energy"] = self.energy
+        stored |= {f"contact {name}": column for name, column in self.contacts.items()}
         stored |= {f"{kind}_names": np.array(self._names[kind], dtype=np.str_) for kind in _KINDS}
         return {
             **stored,
@@ -258,6 +267,9 @@ def _restored(stored: dict[str, Any]) -> Samples:
         "outputs": lambda: stored["outputs"],
         "energy": lambda: _energy(stored, name),
         "facts": lambda: facts,
+        "contacts": lambda: {
+            key.removeprefix("contact "): column for key, column in stored.items() if key.startswith("contact ")
+        },
     }
     return Samples(name, names, stored["t"], stored["x"], values)
 

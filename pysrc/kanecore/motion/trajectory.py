@@ -287,6 +287,18 @@ class Trajectory:
         udot = self._dyn.udot(t, x, r=r, p=self._p)
         return np.asarray(self._dyn.power(t, x, udot, r=r, p=self._p))
 
+    @property
+    def _force_names(self) -> tuple[str, ...]:
+        return ()
+
+    def _forces(self, t: Array, x: Array, r: Array) -> Array:
+        """Forces by contact at times and states, (N, n)."""
+        return np.empty((len(t), 0))
+
+    def _contact_marks(self, t: Array, x: Array, r: Array) -> Any:
+        """Marks of contacts in a film, for frames at times and states; None without contacts."""
+        return None
+
     def _work_of_inputs(self, first: int, last: int, t: Array, x: Array, r: Array) -> Array | float:
         """∫ ∂(T + U)/∂r · dr in each of some steps, for inputs without rates, which are constant in `power`.
 
@@ -395,14 +407,14 @@ class Trajectory:
         return facts
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write t, q, u, inputs and outputs as comma-separated values.
+        """Write t, q, u, inputs, outputs, and modes and forces of contacts, as comma-separated values.
 
         The first line holds their names; every number reads back exactly.
         """
         self.samples.to_csv(path)
 
     def to_dataframe(self) -> Any:
-        """q, u, inputs and outputs as a ``pandas.DataFrame``: a column for each name, the index t.
+        """The columns of `to_csv` as a ``pandas.DataFrame``, with the index t.
 
         Raises
         ------

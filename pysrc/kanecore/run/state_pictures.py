@@ -147,6 +147,7 @@ class Recorded(Protocol):
     @property
     def _steps(self) -> Array: ...
     def __call__(self, t: npt.ArrayLike) -> Array: ...
+    def _contact_marks(self, t: Array, x: Array, r: Array) -> Any: ...
 
 
 def animate(
@@ -159,6 +160,10 @@ def animate(
     view: str | Sequence[Any] | None = None,
 ) -> Animation:
     """The motion as a moving picture, at equal times; a notebook shows it, `save` writes HTML, GIF or MP4.
+
+    Of a `ModeRun` contacts are dots at their points, hollow if open, green if they stick or hold, orange if they slide,
+    with their forces, the longest a quarter of the picture, and red rings after impacts.  The page also has a band of
+    modes over time for each contact.
 
     Parameters
     ----------
@@ -212,7 +217,8 @@ def animate(
     scene = scene_of(dyn, times, states, inputs, p, loads=False)
     seen, several = chosen(view, nearby, scene), isinstance(trace, Iterable) and not isinstance(trace, str)
     places = tuple(map(nearby.place, trace if several else [trace]))
-    return Animation(scene, times, fps, seen, places, labels)
+    marks = sol._contact_marks(times, states, inputs)
+    return Animation(scene, times, fps, seen, places, labels, marks)
 
 
 def _nearest(sol: Recorded, times: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.show.contact_marks import STRUCK, ContactMarks, mode_colour
 from kanecore.show.plots import new_figure
 from kanecore.show.scene import Scene
 from kanecore.show.viewpoints import View, chosen
@@ -25,6 +26,7 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
 SIZE = 5.6, 4.2  # size of a figure, inches
+HEAD = 0.25  # of an arrow
 PALE = 0.25  # opacity of pale states
 MANY = 150  # lines of shapes, as of meshes; if there are more, they are thin
 FONT = 8.0  # points
@@ -123,6 +125,31 @@ class Canvas:
         """Add the path of a place up to the shown state."""
         path = self.scene.places[:, place]
         self.line(lambda state: path[: state + 1], linewidth=1.0, **style)
+
+    def contacts(self, marks: ContactMarks, struck: npt.NDArray[np.bool_]) -> None:
+        """Contacts as dots with the colour of their modes, arrows of forces, and rings after impacts."""
+        drawn = [i for i, point in enumerate(marks.points) if point is not None]
+        places = self.scene.places[:, [self.scene.place(marks.points[i]) for i in drawn]]
+        arrows, away = ARROW * self.scene.size * marks.arrows[:, drawn], self.view.basis[2]
+        back = -HEAD * arrows
+        side = 0.5 * np.cross(away, back)
+        tips = places + arrows
+        corners = [places, tips, tips + back + side, tips, tips + back - side]
+        for i in range(len(drawn)):
+            line = np.stack([corner[:, i] for corner in corners], axis=1)
+            self.line(line.__getitem__, color=FORCE, linewidth=1.6)
+        modes, struck = marks.modes[:, drawn], struck[:, drawn]
+        dots: list[tuple[str, Any, dict[str, Any]]] = [
+            (word, modes == word, {"markersize": 7, "markeredgecolor": GROUND, "markerfacecolor": _inside_of(word)})
+            for word in marks.words
+        ]
+        if struck.any():
+            ring = {"markersize": 14, "markeredgecolor": STRUCK, "markerfacecolor": "none"}
+            dots.append(("impact", struck, ring))
+        for word, shown, style in dots:
+            here = np.where(shown[..., np.newaxis], places, np.nan)
+            self.line(here.__getitem__, linestyle="", marker="o", label=word, zorder=4, **style)
+        self.ax.legend(fontsize=FONT - 1.0, frameon=False, ncols=len(dots), loc="upper right", markerscale=0.6)
 
     def loads(self) -> None:
         """Forces as arrows at their points, torques at the mass centres of bodies; the largest of each is labelled."""
@@ -229,6 +256,10 @@ class Canvas:
 
             seen = np.stack(proj3d.proj_transform(*seen.T, self.ax.get_proj())[:2], axis=-1)
         return np.asarray(self.ax.transData.transform(seen), dtype=np.float64)
+
+
+def _inside_of(mode: str) -> str:
+    return "white" if mode == "open" else mode_colour(mode)
 
 
 Box = tuple[float, float, float, float]

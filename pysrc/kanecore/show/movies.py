@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.show.drawings import AXIS, Canvas, new_axes
+from kanecore.show.contact_marks import ContactMarks
+from kanecore.show.drawings import ARROW, AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
 from kanecore.show.viewpoints import View
 from kanecore.whole_files import whole_file
@@ -31,6 +32,7 @@ RESOLUTION = 1e-4  # resolution of places, relative to the size of the picture
 MOST_FRAMES = 20_000
 TRACES = ("#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
 DPI = 100
+FLASH = 0.15  # s of the film after an impact
 GIF = 0.02, 655  # shortest and longest duration of a frame, s; for shorter ones browsers take 0.1 s
 
 
@@ -68,6 +70,7 @@ class Animation:
     traces : tuple of int
         Places with a drawn path.
     labels : bool
+    contacts : ContactMarks, optional
     """
 
     scene: Scene
@@ -76,6 +79,7 @@ class Animation:
     view: View
     traces: tuple[int, ...]
     labels: bool
+    contacts: ContactMarks | None = None
 
     def __repr__(self) -> str:
         n = len(self.times)
@@ -139,7 +143,15 @@ class Animation:
             "step": self._step,
             "digits": self._digits,
             "fps": self.fps,
+            "contacts": None if self.contacts is None else self.contacts.data(scene.place, self._struck),
+            "arrow": round(ARROW / RESOLUTION),
         }
+
+    @property
+    def _struck(self) -> Any:
+        """Contacts that show an impact, in each frame, (N, n)."""
+        seconds = max(1.0, FLASH * self.fps) * abs(self._step)
+        return None if self.contacts is None else self.contacts.struck(self.times, seconds)
 
     @property
     def _step(self) -> float:
@@ -163,6 +175,8 @@ class Animation:
         for i, place in enumerate(self.traces):
             canvas.trace(place, color=TRACES[i % len(TRACES)])
         canvas.skeleton()
+        if self.contacts is not None:
+            canvas.contacts(self.contacts, self._struck)
         canvas.fit()
         title = ax.set_title("t", fontsize=9.0, loc="left")
         ax.figure.draw_without_rendering()

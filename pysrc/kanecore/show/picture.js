@@ -3,6 +3,7 @@
 
 const LIGHT = {body: "#4c72b0", shape: "#8aa4cf", centre: "#c44e52", ground: "#404040", inside: "#fff"};
 const TRIAD = ["#c0392b", "#27ae60", "#2c6fbb"], TRACES = ["#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3"];
+const FORCE = "#dd8452", STRUCK = "#c0392b";  // of contacts
 const MANY = 150;  // lines of shapes, as of meshes: more of them are thin
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 
@@ -14,7 +15,8 @@ class Picture {
     // `scene`: what is drawn (movies.py, drawn()), between `low` and `high`, and the `radius` of all about their middle.
     // `state`: functions place(number) and axes(body) of what is shown now, path(i) of trace i, and shapes(), each the
     // body, -1 for the ground, points in its axes from its mass centre, and its kind.  Live pages have `solids`, which
-    // draws those that are more than lines.
+    // draws those that are more than lines.  Films of rigid contacts have contacts(): the place of each, its force as
+    // an arrow of the picture, its colour, and whether it is open or was just struck.
     constructor(canvas, scene, state) {
         Object.assign(this, {canvas, scene, state, colours: LIGHT, zoom: 1});
         this.pen = canvas.getContext("2d");
@@ -106,6 +108,7 @@ class Picture {
         this.line([[x, y], [x - 6, y + 10], [x + 6, y + 10], [x, y]], colours.ground, 2);
         for (const number of scene.joints) this.dot(here(number), 3, colours.inside, colours.body);
         for (const number of scene.centres) this.dot(here(number), 3.5, colours.centre, colours.centre);
+        for (const contact of state.contacts?.() ?? []) this.contact(contact);
         pen.fillStyle = colours.ground;
         pen.strokeStyle = colours.inside;
         pen.lineWidth = 3;
@@ -147,6 +150,23 @@ class Picture {
             this.line([at(-n, i), at(n, i)], colours.ground, 1);
         }
         pen.globalAlpha = 1;
+    }
+
+    contact({place, arrow, colour, open, struck}) {
+        const [x, y] = this.seen(place), [tx, ty] = this.seen(place.map((v, i) => v + arrow[i]));
+        const dx = tx - x, dy = ty - y, length = Math.hypot(dx, dy);
+        if (length > 2) {
+            const head = Math.min(10, 0.4 * length) / length, [bx, by] = [tx - head * dx, ty - head * dy];
+            this.line([[x, y], [tx, ty]], FORCE, 2.5);
+            this.line([[bx - head * dy / 2, by + head * dx / 2], [tx, ty], [bx + head * dy / 2, by - head * dx / 2]], FORCE, 2.5);
+        }
+        this.dot([x, y], 5, open ? this.colours.inside : colour, this.colours.ground);
+        if (!struck) return;
+        this.pen.beginPath();
+        this.pen.arc(x, y, 11, 0, 2 * Math.PI);
+        this.pen.strokeStyle = STRUCK;
+        this.pen.lineWidth = 2.5;
+        this.pen.stroke();
     }
 
     // The axes x, y, z of a body at its mass centre.

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import unknown_name
+from kanecore.show.contact_marks import STRUCK, mode_colour
 
 __all__ = ["add_bands", "new_figure", "plot_trajectory", "png"]
 
@@ -41,6 +42,7 @@ Array = npt.NDArray[np.float64]
 POINTS = 800  # points of each curve
 LEGEND_MAX = 12  # largest number of lines with a legend
 PANEL, BALANCE = 3.0, 2.0  # relative heights of panels
+BAND, BANDS = 0.04, 0.5  # heights of a band with its name, and of many without, relative to the first panel
 UNIT = 0.875  # inches for a height of 1
 
 
@@ -52,17 +54,20 @@ class Recorded(Protocol):
     _p: Any
 
     @property
+    def _force_names(self) -> tuple[str, ...]: ...
+    @property
     def _steps(self) -> Array: ...
     @property
     def _drift(self) -> tuple[Array, float]: ...
     @property
     def energy_drift(self) -> float: ...
     def _energies(self, t: Array, x: Array, r: Array) -> tuple[Array, ...]: ...
+    def _forces(self, t: Array, x: Array, r: Array) -> Array: ...
     def __call__(self, t: npt.ArrayLike) -> Array: ...
 
 
 class Group(NamedTuple):
-    """Curves of one panel: a label, their kind ("state", "input", "output", "energy"), and their numbers."""
+    """Curves of one panel: a label, their kind ("state", "input", "output", "energy", "contact"), and their numbers."""
 
     label: str
     kind: str
@@ -72,7 +77,8 @@ class Group(NamedTuple):
 def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     """The curves that patterns select, or all coordinates and speeds with the error of the energy balance."""
     dyn = trajectory._dyn
-    groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-3]
+    names = _names(trajectory)
+    groups = _selected(dyn, names, patterns) if patterns else _groups(dyn)[:-4]
     groups = [group for group in groups if group.places]
     steps = trajectory._steps
     times = np.linspace(steps[0], steps[-1], POINTS)  # otherwise long steps would show as corners
@@ -86,7 +92,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
             times,
             curves[group.kind][:, group.places],
             group.label,
-            [_names(dyn)[group.kind][i] for i in group.places],
+            [names[group.kind][i] for i in group.places],
         )
     title = _text(dyn.name)
     if not patterns:
@@ -103,28 +109,36 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     return figure
 
 
-def add_bands(figure: Any, times: Sequence[float], bands: Mapping[str, Sequence[str]]) -> None:
-    """Draw a band for each name above the first panel of a figure, coloured by words that hold between times."""
+def add_bands(
+    figure: Any, times: Sequence[float], bands: Mapping[str, Sequence[str]], strikes: Mapping[str, Array]
+) -> None:
+    """Draw the modes of each contact between times as a band above the first panel of a figure, with its impacts."""
     from matplotlib.patches import Patch
 
-    words = list(dict.fromkeys(word for each in bands.values() for word in each))
-    colours = {word: f"C{i}" for i, word in enumerate(words)}
-    axes, high = figure.axes[0], 0.04
-    for row, (name, each) in enumerate(bands.items()):
+    colours = {word: mode_colour(word) for each in bands.values() for word in each}
+    axes, high = figure.axes[0], min(BAND, BANDS / (1.5 * len(bands)))
+    for row, (name, each) in enumerate(reversed([*bands.items()])):
         low = 1.02 + 1.5 * high * row
         for start, end, word in zip(times[:-1], times[1:], each, strict=True):
             axes.axvspan(start, end, low, low + high, color=colours[word], clip_on=False, linewidth=0)
-        axes.text(1.005, low, name, transform=axes.transAxes, fontsize="x-small")
-    figure.legend([Patch(color=colour) for colour in colours.values()], words, loc="outside lower center", ncols=4)
+        style = {"color": STRUCK, "linewidth": 1.2, "transform": axes.get_xaxis_transform(), "clip_on": False}
+        axes.vlines(strikes[name], low, low + high, **style)
+        if high == BAND:
+            axes.text(1.005, low, name, transform=axes.transAxes, fontsize="x-small")
+    patches = [Patch(color=each) for each in colours.values()]
+    if any(map(len, strikes.values())):
+        patches, colours = [*patches, Patch(color=STRUCK)], {**colours, "impact": STRUCK}
+    figure.legend(patches, list(colours), loc="outside lower center", ncols=6, frameon=False)
 
 
-def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
-    states = dyn.names.x
-    return {"state": states, "input": dyn.input_names, "output": dyn.output_names, "energy": ("energy",)}
+def _names(trajectory: Recorded) -> dict[str, tuple[str, ...]]:
+    dyn = trajectory._dyn
+    names = {"state": dyn.names.x, "input": dyn.input_names, "output": dyn.output_names}
+    return {**names, "contact": trajectory._force_names, "energy": ("energy",)}
 
 
-def _groups(dyn: Any) -> list[Group]:
-    """All groups of curves: coordinates, each quaternion, speeds; then inputs, outputs, the energy."""
+def _groups(dyn: Any, n_forces: int = 0) -> list[Group]:
+    """All groups of curves: coordinates, each quaternion, speeds; then inputs, outputs, contact forces, the energy."""
     of_quaternions = {place for quaternion in dyn.unit for place in quaternion}
     return [
         Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
@@ -133,13 +147,13 @@ def _groups(dyn: Any) -> list[Group]:
         Group("states z", "state", list(range(dyn.n_q + dyn.n_u, dyn.n_x))),
         Group("inputs r", "input", list(range(dyn.n_r))),
         Group("outputs", "output", list(range(dyn.n_outputs))),
+        Group("contact forces", "contact", list(range(n_forces))),
         Group("energy T + U", "energy", [0]),
     ]
 
 
-def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
+def _selected(dyn: Any, names: Mapping[str, tuple[str, ...]], patterns: Sequence[Any]) -> list[Group]:
     """Groups with only the selected curves; KeyError for a pattern that selects none."""
-    names = _names(dyn)
     chosen = set[tuple[str, int]]()
     for pattern in patterns:
         if isinstance(pattern, str):
@@ -155,7 +169,8 @@ def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
             known = [name for listed in names.values() for name in listed]
             raise unknown_name(f"coordinate, speed, input or output of {dyn.name!r} matches", pattern, known)
         chosen |= matches
-    return [group._replace(places=[i for i in group.places if (group.kind, i) in chosen]) for group in _groups(dyn)]
+    groups = _groups(dyn, len(names["contact"]))
+    return [group._replace(places=[i for i in group.places if (group.kind, i) in chosen]) for group in groups]
 
 
 def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Array]:
@@ -166,6 +181,8 @@ def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Ar
         curves["input"] = trajectory._inputs(times, states)
     if "output" in kinds:
         curves["output"] = trajectory._dyn.outputs(times, states, r=curves["input"], p=trajectory._p)
+    if "contact" in kinds:
+        curves["contact"] = trajectory._forces(times, states, curves["input"])
     if "energy" in kinds:
         curves["energy"] = trajectory._energies(times, states, curves["input"])[0][:, np.newaxis]
     return curves

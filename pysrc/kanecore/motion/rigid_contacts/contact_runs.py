@@ -238,8 +238,7 @@ class Modes:
                 report=report,
             )
         result = ModeRun(problem, method, run, outcome(self.dyn, method, run, records), watched)
-        result.modes, result.undetermined, result.names = course.modes, course.undetermined, self.names
-        result.lengths = tuple(course.lengths)
+        result.contacts, result.modes, result.undetermined = self.contacts, course.modes, course.undetermined
         result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
         result.legs, result.numbers = course.legs, lambda: self.numbers(problem)
         if run.error is not None:
