@@ -64,8 +64,8 @@ cdef class Contacts:
         Its outputs are the numbers that kc_contacts.h calls `values`.
     lengths : sequence of int
         Rows of each contact, 1 to 3.
-    placed : sequence of bool
-        Whether the gap of each contact is a place, and no speed.
+    placed : sequence of int
+        Of each contact: 1 if its gap is a place, and no speed; plus 2 if it is no law that it is not negative.
     mu, mu_kin : sequence of float
         Friction coefficients at rest and in slip.
     p : array_like

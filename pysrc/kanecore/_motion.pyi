@@ -89,7 +89,7 @@ class Contacts:
         model: Model,
         rows: Model,
         lengths: Sequence[int],
-        placed: Sequence[bool],
+        placed: Sequence[int],
         mu: Sequence[float],
         mu_kin: Sequence[float],
         p: Any,

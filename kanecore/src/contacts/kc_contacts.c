@@ -532,7 +532,7 @@ void kc_contacts_project(double t, const double *x, const double *r, const doubl
         double most = 0.0;
         evaluate_rows(k, t, out, r);
         for (uint32_t i = 0; i < k->n; i++)
-            if (k->mode[i] != KC_CONTACT_OPEN && k->placed[i] &&
+            if (k->mode[i] != KC_CONTACT_OPEN && (k->placed[i] & KC_GAP_PLACED) &&
                 fabs(gaps(k)[i]) > 4.0 * DBL_EPSILON * gap_terms(k)[i])
                 most = 1.0;
         if (most == 0.0)
@@ -545,7 +545,7 @@ void kc_contacts_project(double t, const double *x, const double *r, const doubl
         size_t row = n_c;
         memset(missed, 0, sizeof(double) * m);
         for (uint32_t i = 0; i < k->n; row += k->length[i++])
-            missed[row] = k->mode[i] != KC_CONTACT_OPEN && k->placed[i] ? gaps(k)[i] : 0.0;
+            missed[row] = k->mode[i] != KC_CONTACT_OPEN && (k->placed[i] & KC_GAP_PLACED) ? gaps(k)[i] : 0.0;
         hold(k, missed);
         memcpy(moved, out, sizeof(double) * n_x);
         memset(moved + n_q, 0, sizeof(double) * n_u);
@@ -577,7 +577,8 @@ void kc_contacts_laws(kc_contacts *k, double *g)
         if (k->mode[i] == KC_CONTACT_HELD)
             continue;
         if (k->mode[i] == KC_CONTACT_OPEN) {
-            g[0] = gaps(k)[i] + OF_PLACES * gap_terms(k)[i];
+            if (!(k->placed[i] & KC_GAP_UNWATCHED))
+                g[0] = gaps(k)[i] + OF_PLACES * gap_terms(k)[i];
             continue;
         }
         const double weak = OF_FORCES * (k->terms[row] + k->sizes[row]) / k->delassus[row * m + row];

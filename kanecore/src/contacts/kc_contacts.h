@@ -21,6 +21,7 @@
 
 #include "kc_ode.h"
 
+enum { KC_GAP_PLACED = 1, KC_GAP_UNWATCHED = 2 }; /* the second may be negative while it is open */
 enum { KC_CONTACT_OPEN, KC_CONTACT_CLOSED, KC_CONTACT_SLIDES, KC_CONTACT_HELD };
 
 typedef struct kc_contacts {
@@ -35,7 +36,7 @@ typedef struct kc_contacts {
     double *rows_work, *values;
     uint32_t n, n_rows;
     const uint32_t *length;    /* (n) rows of each contact */
-    const uint32_t *placed;    /* (n) 0: the gap is a speed, and no place */
+    const uint32_t *placed;    /* (n) KC_GAP_PLACED unless the gap is a speed, + KC_GAP_UNWATCHED */
     const double *mu, *mu_kin; /* (n) friction coefficients at rest and in slip */
     int32_t *mode;             /* (n) */
     double *way;               /* (2 n) s of planar contacts; directions of beginning slips, or zeros */

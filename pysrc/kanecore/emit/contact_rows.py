@@ -41,7 +41,7 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
     contacts : sequence
         Objects with ``point``, ``axes`` (1 to 3, 3), and ``origin``, three numbers, or ``base``, a point, and
         ``frame``, in whose axes ``axes`` are; or ``gap``, an expression or the name of an output, which ``is_rate`` if
-        it is a velocity.
+        it is a velocity; or ``constraint``, the name of one of the model.
     """
     if dyn.libraries.describe is None:
         raise ModelError(f"{dyn.name!r} was compiled elsewhere, and its description is not here: use kc.compile(model)")
@@ -54,6 +54,11 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
     gaps, speeds = list[int](), list[int]()
     reader = FromSympy(g, lambda symbol: _node(dyn, d, symbol))
     for each in contacts:
+        if each.constraint is not None:
+            row = next(constraint for constraint in d.constraints if constraint.name == each.constraint)
+            gaps.append(row.node)
+            speeds.append(row.node if row.kind == "velocity" else k.rate.of(row.node))
+            continue
         if each.gap is not None:
             with reader.at(f"the gap of {each.name!r}"):
                 gap = dict(d.outputs)[each.gap] if isinstance(each.gap, str) else reader(each.gap)

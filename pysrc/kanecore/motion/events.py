@@ -130,6 +130,8 @@ class Events:
         Rigid contacts of the run, of the extension.
     broken : callable, optional
         ``broken(i, t, x)`` returns the state after function i of the contacts became negative.
+    chosen : callable, optional
+        ``chosen(t, x)`` returns the state after a reset to x, where the modes of contacts are chosen anew.
 
     Attributes
     ----------
@@ -145,8 +147,9 @@ class Events:
         events: Any,
         contacts: _motion.Contacts | None = None,
         broken: Callable[[int, float, Array], Array | None] | None = None,
+        chosen: Callable[[float, Array], Array] | None = None,
     ) -> None:
-        self._problem, self._broken = problem, broken
+        self._problem, self._broken, self._chosen = problem, broken, chosen
         listed = as_list(events)
         self._changes = [_Changes(problem.t0) for _ in listed]
         expressions: list[Any] = []
@@ -215,7 +218,12 @@ class Events:
         ends = 0 < event.terminal <= self._counts[i]
         if event.reset is None:
             return ends, None
-        changed = self._checked(i, t, event.reset(t, x))
+        after = event.reset(t, x)
+        if after is x and self._chosen is not None:  # nothing changed
+            return ends, None
+        changed = self._checked(i, t, after)
+        if self._chosen is not None:
+            changed = self._chosen(t, changed)
         self.zeros[-1] = Zero(i, t, self.zeros[-1].x, changed)
         if not ends:
             self._see_chatter(i, t)

@@ -36,7 +36,7 @@ from kanecore.graph.zero_tests import is_combination, vanish
 
 from .joint_reactions import attached_loads, misattached, numbered, unknown_rows
 
-__all__ = ["Freed", "freed"]
+__all__ = ["Freed", "freed", "without"]
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,12 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
     forces = dict(zip(names, d.inputs[-len(names) :], strict=True))
     loads, generalized = _forces(d, before, forces, first_load)
     _warn_of_held(before, after, names)
-    image = _renumbered(d, before.rows, forces, places)
     description = replace(
-        d,
-        constraints=tuple(each for each in d.constraints if each.name not in names),
-        attachments=_attachments(d, before.rows, places),
+        _left(d, before, after, names, forces),
         loads=(*d.loads, *loads),
         shown_points=_shown(d.shown_points, loads, "force"),
         shown_frames=_shown(d.shown_frames, loads, "torque"),
         generalized_forces=(*d.generalized_forces, *generalized),
-        outputs=tuple((name, image.node(node)) for name, node in d.outputs),
-        state_rates=image.nodes(d.state_rates),
-        n_q_dependent=_dependent_coordinates(d, after),
-        n_u_dependent=_dependent_speeds(d, after),
     )
     return Freed(
         description=replace(description, prescribed=_prescribed(description)),
@@ -105,6 +98,46 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
             (_input(row.name), -1) if row.name in names else ("", places[row.name]) for row in before.rows
         ),
         n_loads=len({load.number for load in loads}),
+    )
+
+
+def without(d: Description, names: Collection[str]) -> Description:
+    """The description without some constraints, by name, and without their forces.
+
+    Raises
+    ------
+    ModelError
+        An output depends on the force of such a constraint.
+    """
+    d = duplicate(d)
+    k = Kinematics(without_auxiliary(d))
+    before = Constraints(k)
+    after = Constraints(k, [constraint for constraint in k.description.constraints if constraint.name not in names])
+    _warn_of_held(before, after, names)
+    forces = {
+        row.name: d.graph.symbol(("λ", i), ACCELERATION) for i, row in enumerate(before.rows) if row.name in names
+    }
+    for output, node in d.outputs:
+        if lost := [name for name, force in forces.items() if force in d.graph.below([node])]:
+            raise ModelError(f"output {output!r} of {d.name!r} depends on the force of {lost[0]!r}: leave it out")
+    description = _left(d, before, after, names, forces)
+    return replace(description, prescribed=_prescribed(description))
+
+
+def _left(
+    d: Description, before: Constraints, after: Constraints, names: Collection[str], forces: Mapping[str, int]
+) -> Description:
+    """The description without some constraints; the nodes ``forces`` by name take the places of their λ."""
+    places = {row.name: i for i, row in enumerate(after.rows)}
+    image = _renumbered(d, before.rows, forces, places)
+    return replace(
+        d,
+        constraints=tuple(each for each in d.constraints if each.name not in names),
+        attachments=_attachments(d, before.rows, places),
+        outputs=tuple((name, image.node(node)) for name, node in d.outputs),
+        state_rates=image.nodes(d.state_rates),
+        n_q_dependent=_dependent_coordinates(d, after),
+        n_u_dependent=_dependent_speeds(d, after),
     )
 
 

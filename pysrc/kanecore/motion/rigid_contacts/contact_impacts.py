@@ -65,15 +65,17 @@ class Impacts:
         course = self._course
         v = course.normal_speeds
         for i in touching:
-            self._fastest[i] = max(self._fastest[i], -v[i])
+            self._fastest[i] = max(self._fastest[i], abs(v[i]) if course.contacts[i].holds else -v[i])
         slow = all(abs(v[i]) <= self.rest(i) for i in touching)
         u = x[course.problem.dyn.names.speeds] + (self._stop(touching) if slow else self._rebound(t, x, touching))
         self.scale = course.numbers.speed_terms + course.numbers.sizes[course.n_c :]
         after = x.copy()
         after[course.problem.dyn.names.speeds] = u
         self.found.append((t, x.copy(), after))
-        rows = zip(course.contacts, course.n_c + course.first, course.lengths, strict=True)
-        self.impulses.append({contact.name: course.numbers.force[row : row + n].copy() for contact, row, n in rows})
+        found = course.numbers.force[course.n_c :].copy()
+        named = course.owner.named
+        ends = np.cumsum([len(contact.axes) for contact in named])[:-1]
+        self.impulses.append(dict(zip((contact.name for contact in named), np.split(found, ends), strict=True)))
         return after
 
     def _stop(self, touching: Sequence[int]) -> Array:

@@ -17,7 +17,7 @@ from kanecore.tolerances import EQUAL
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["Contact", "read_contacts"]
+__all__ = ["Contact", "read_contacts", "restitution"]
 
 Array = npt.NDArray[np.float64]
 
@@ -44,6 +44,10 @@ class Contact:
         Whether the gap is a velocity.
     holds : bool
         Whether the contact stays as it is once it has closed, and pulls as well.
+    constraint : str or None
+        A constraint of the model, in place of a point.
+    watched : bool
+        Whether it closes where its gap falls to zero.
     """
 
     name: str
@@ -58,6 +62,8 @@ class Contact:
     gap: Any = None
     is_rate: bool = False
     holds: bool = False
+    constraint: str | None = None
+    watched: bool = True
 
 
 def read_contacts(dyn: Evaluator, contacts: Any, common: Mapping[str, Any]) -> list[Contact]:
@@ -100,7 +106,7 @@ def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> 
         frame,
         mu,
         _number(f"mu_static of {name}", laws.get("mu_static", mu)),
-        0.0 if law.get("holds") else _number(f"e of {name}", laws["e"]),
+        0.0 if law.get("holds") else restitution(name, laws["e"]),
         holds=bool(law.get("holds")),
     )
 
@@ -118,7 +124,7 @@ def _constraint(dyn: Evaluator, name: str, law: Mapping[str, Any], e: Any) -> Co
     if isinstance(gap, str) and gap not in dyn.output_names:
         raise unknown_name("output", gap, dyn.output_names)
     axes, holds = np.zeros((1, 3)), bool(law.get("holds"))
-    e = 0.0 if holds else _number(f"e of {name}", e)
+    e = 0.0 if holds else restitution(name, e)
     return Contact(name, "", axes, np.zeros(3), None, None, 0.0, 0.0, e, gap, "rate" in law, holds)
 
 
@@ -131,6 +137,11 @@ def _axes(normal: Any, along: Any) -> Array:
             "holds two, such as ((1, 0, 0), (0, 0, 1))"
         )
     return axes
+
+
+def restitution(name: str, value: Any) -> float:
+    """The coefficient of restitution of a contact; ValueError unless it is a number, not negative."""
+    return _number(f"e of {name}", value)
 
 
 def _number(name: str, value: Any) -> float:

@@ -40,7 +40,8 @@ class ModeRun(Trajectory):
     """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
 
     ``run["left_mode"]``, ``run["left_normal"]``, ``run["left_along"]`` are mode and force of a contact at the times t;
-    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``.
+    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a switch
+    of several rows ``weld_force_1`` and so on.
     ``left_impulse_normal`` and so on are sums of the impulses since the start: each impact is a step.  `to_csv`,
     `to_dataframe`, `save` and ``run.at(t)`` have all of these; `plot` draws forces by name.  `animate` shows contacts
     as open, sticking or sliding, with their forces.
@@ -49,7 +50,7 @@ class ModeRun(Trajectory):
     ----------
     modes : list of (float, dict of str to str)
         Start times of modes, with the mode of each contact: ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in
-        space ``"slide"``; of gaps and rates ``"closed"``, and ``"held"``.
+        space ``"slide"``; of gaps, rates and switches ``"closed"``, and ``"held"``.
     impacts : list of (float, ndarray, ndarray)
         Times of impacts, with the states before and after them.
     impulses : list of dict of str to ndarray, (1,) to (3,)
@@ -181,6 +182,8 @@ class ModeRun(Trajectory):
 
 def _names(contact: Contact, quantity: str) -> list[str]:
     """Names of the numbers of a contact along its axes: forces, or with ``quantity`` impulses."""
+    if contact.constraint and len(contact.axes) > 1:
+        return [f"{contact.name}_{quantity or 'force'}_{i + 1}" for i in range(len(contact.axes))]
     axes = {1: [quantity or "force"], 2: ["normal", "along"], 3: ["normal", "along_1", "along_2"]}[len(contact.axes)]
     return ["_".join(filter(None, (contact.name, quantity if axis != quantity else "", axis))) for axis in axes]
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from kanecore import _motion
 from kanecore.errors import IntegrationError, ModelError, warn
-from kanecore.motion.events import Events
+from kanecore.motion.events import Events, as_list
 from kanecore.motion.initial_value_problem import InitialValueProblem, posed
 from kanecore.motion.integration_failures import failure, outcome
 from kanecore.motion.progress import reporting_time
@@ -41,6 +41,7 @@ from kanecore.motion.rigid_contacts.mode_choice import (
     STICK,
     Choice,
 )
+from kanecore.motion.rigid_contacts.switches import read_switches, switch_events
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
 from kanecore.motion.simulation_options import (
     MAX_STEPS,
@@ -68,6 +69,7 @@ _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
 _SLOW = 1e4  # times atol: a slip that begins in space keeps its direction so long
 _ENDS_TOO = 1e-5  # of the slip before: a slower one ends together with another one
+_HOLDS = 1e-6  # of the terms of a gap or a speed: a smaller one is zero where a switch goes on
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
 
 
@@ -84,6 +86,14 @@ class Modes:
         another name.  ``holds``: once closed the contact pulls as well, and neither opens nor slips, as at a capture.
         In place of a point ``gap`` is what is never negative, an expression or the name of an output: the slack of a
         rope, the way to an end stop; or ``rate`` is a velocity that is never negative, as of a ratchet.
+    switches : mapping of str to dict, optional
+        Constraints of the model, by name, that are on and off in turn.  ``{}``: the constraint is never negative, and
+        is on while its force pushes, as of a rope or an end stop, with restitution ``e``.  ``{"on": event, "off":
+        event}``: between events it is on, and its force has any sign.  An event is what `simulate` takes as one, a
+        time, ``"gap"``, where the constraint falls to zero, ``"force"``, where its force falls to zero, or a list of
+        these.  At the start the constraint is on if it holds there, or as ``starts`` says, ``"on"`` or ``"off"``.
+        ``in_place``: it keeps the value that it has when it switches on, which need not be zero.  ``rows``: names of
+        constraints that switch together; without it those that begin with the name and a comma, as of a loop.
     origin : (x, y, z), or str
         A point of the ground, in inertial axes; or the name of a point of the model on it, which may move.  Default:
         the origin.
@@ -105,7 +115,7 @@ class Modes:
     ModelError
         The model has loads that depend on reactions, or states with rates in u̇.
     KeyError, ValueError
-        There is no such point, frame or law; a number is negative.
+        There is no such point, frame, law or constraint; a number is negative.
 
     Examples
     --------
@@ -113,14 +123,15 @@ class Modes:
     ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``; a ladder, on the ground and at a
     wall, ``kc.Modes(dyn, {"foot": {}, "top": {"normal": (1, 0, 0), "along": (0, 1, 0)}}, mu=0.3)``; on a wedge,
     ``kc.Modes(dyn, {"block": {"origin": "tip", "frame": "wedge"}})``; a rope, ``kc.Modes(dyn, {"rope": {"gap": l -
-    r}})``
+    r}})``; a constraint that is off from 2 s to 3 s, ``kc.Modes(dyn, switches={"rod": {"off": 2.0, "on": 3.0}})``
     """
 
     def __init__(
         self,
         dyn: Evaluator,
-        contacts: Sequence[str] | Mapping[str, Mapping[str, Any]],
+        contacts: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
         *,
+        switches: Mapping[str, Mapping[str, Any]] | None = None,
         origin: Sequence[float] | str = (0.0, 0.0, 0.0),
         normal: Sequence[float] = (0.0, 1.0, 0.0),
         along: Sequence[float] | Sequence[Sequence[float]] = (1.0, 0.0, 0.0),
@@ -131,24 +142,43 @@ class Modes:
         _refuse(dyn)
         common = {"origin": origin, "normal": normal, "along": along, "mu": mu, "e": e}
         self.dyn, self.contacts = dyn, read_contacts(dyn, contacts, common)
+        self._described, n = dyn, len(self.contacts)
+        self.switches, self.switched = [], list[range]()
+        if switches:
+            from kanecore.emit.freed_model import constraint_kinds, freed_model
+
+            kinds = constraint_kinds(dyn)
+            self.switches = read_switches(dyn, switches, kinds)
+            for switch in self.switches:
+                self.contacts += switch.contacts(kinds)
+                self.switched.append(range(len(self.contacts) - len(switch.rows), len(self.contacts)))
+            self.dyn = freed_model(dyn, [row for switch in self.switches for row in switch.rows])
+        taken = [contact.name for contact in self.contacts[:n]] + [switch.name for switch in self.switches]
+        for name in taken:
+            if taken.count(name) > 1:
+                raise ValueError(f"a contact and a switch are called {name!r}: give the contact another name")
         if rest is not None and not rest >= 0.0:
             raise ValueError(f"rest is {rest!r}; it must be a speed, not negative")
         self.rest = rest
         self._rows: Evaluator | None = None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the contacts."""
-        return tuple(contact.name for contact in self.contacts)
+    def named(self) -> list[Contact]:
+        """The contacts, and each switch as one contact of all its rows."""
+        switches = [
+            replace(self.contacts[rows[0]], axes=np.zeros((len(rows), 3)), constraint=", ".join(switch.rows))
+            for switch, rows in zip(self.switches, self.switched, strict=True)
+        ]
+        return [contact for contact in self.contacts if not contact.constraint] + switches
 
     def numbers(self, problem: InitialValueProblem) -> _motion.Contacts:
         """The contacts of a run, for the integrators."""
         if self._rows is None:
             from kanecore.emit.contact_rows import contact_rows
 
-            self._rows = contact_rows(self.dyn, self.contacts)
+            self._rows = contact_rows(self._described, self.contacts)
         lengths = [len(contact.axes) for contact in self.contacts]
-        placed = [not contact.is_rate for contact in self.contacts]
+        placed = [1 - contact.is_rate + 2 * (not contact.watched) for contact in self.contacts]
         mu, mu_kin = [c.mu_static for c in self.contacts], [c.mu for c in self.contacts]
         return _motion.Contacts(self.dyn, self._rows, lengths, placed, mu, mu_kin, problem.p, problem.rank)
 
@@ -215,10 +245,14 @@ class Modes:
         relative, absolute = tolerances(self.dyn, rtol, atol)
         records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
         longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
+        for kind in ("parameter", "input") if self.switches else ():
+            values = zip(self._described.names.of(kind), self._described.names.current(kind), strict=True)
+            self.dyn.names.set(kind, {name: value for name, value in values if np.isfinite(value)})
         problem = posed(self.dyn, (t0, t1), x0, inputs, parameters, True, sample_period(sample_time, smallest))
         course = _Course(self, problem, float(absolute.max()))
         x = course.begin()
-        watched = Events(problem, events, course.numbers, course.changed)
+        own = switch_events(self.switches, course.turn)
+        watched = Events(problem, [*as_list(events), *own], course.numbers, course.changed, course.chosen_anew)
         with reporting_time(progress, t0, t1) as report:
             run = _motion.integrate(
                 self.dyn,
@@ -238,7 +272,9 @@ class Modes:
                 report=report,
             )
         result = ModeRun(problem, method, run, outcome(self.dyn, method, run, records), watched)
-        result.contacts, result.modes, result.undetermined = self.contacts, course.modes, course.undetermined
+        n = len(watched) - len(own)
+        result.t_events, result.y_events = watched.times[:n], watched.states[:n]
+        result.contacts, result.modes, result.undetermined = self.named, course.modes, course.undetermined
         result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
         result.legs, result.numbers = course.legs, lambda: self.numbers(problem)
         if run.error is not None:
@@ -271,6 +307,7 @@ class _Course:
         self.begins = [False] * len(self.contacts)
         self._guess = np.zeros(self.n_c + sum(self.lengths))
         self._at_once, self._last, self._now = 0, np.nan, problem.t0
+        self._turned: tuple[int, bool] | None = None
 
     # ------------------------------------------------------------------------------------------- numbers
     def at(self, t: float, x: Array) -> None:
@@ -315,11 +352,22 @@ class _Course:
         c = self.numbers
         lowest = -(_TOUCHES * c.gap_terms + 10 * self._small)
         for i, contact in enumerate(self.contacts):
-            if c.gaps[i] < lowest[i]:
+            if c.gaps[i] < lowest[i] and contact.watched and not (contact.constraint and contact.holds):
                 raise ModelError(
                     f"contact {contact.name!r} is {-c.gaps[i]:.3g} m below the ground at t = {t:g}: lift x0"
                 )
-        touching = [i for i, gap in enumerate(c.gaps) if gap <= _TOUCHES * c.gap_terms[i]]
+        touching = [
+            i
+            for i, contact in enumerate(self.contacts)
+            if (not contact.constraint or (contact.watched and not contact.holds))
+            and c.gaps[i] <= _TOUCHES * c.gap_terms[i]
+        ]
+        for switch, rows in zip(self.owner.switches, self.owner.switched, strict=True):
+            if switch.starts or (switch.starts is None and self._holds(rows)):
+                touching += self._zero(t, rows, switch)
+            elif switch.starts is False:
+                touching = [i for i in touching if i not in rows]
+        touching = sorted({*touching})
         return self._settled(t, x, touching, {}, ())
 
     def changed(self, k: int, t: float, x: Array) -> Array | None:
@@ -345,15 +393,72 @@ class _Course:
             c.directions[i] = 0.0  # it has begun, and its direction is its own
             self.legs.append(replace(self.legs[-1], t=t, directions=c.directions.copy()))
             return x
-        near = [
-            j
-            for j, gap in enumerate(c.gaps)
-            if self.now[j] != OPEN or j == i or (gap <= _TOUCHES * c.gap_terms[j] and self.normal_speeds[j] < 0.0)
-        ]
+        near = [j for j in range(len(c.gaps)) if j == i or self.now[j] != OPEN or self._closes(j)]
         slides = (SLIDE,) if self.lengths[i] == 3 else (FORTH, BACK)
         choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
         ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
         return self._settled(t, x, near, {} if choices is None else {i: choices}, ended)
+
+    def _closes(self, i: int) -> bool:
+        """Test whether an open contact is about to close."""
+        c, contact = self.numbers, self.contacts[i]
+        gap = abs(c.gaps[i]) if contact.constraint else c.gaps[i]
+        return bool(contact.watched and gap <= _TOUCHES * c.gap_terms[i] and self.normal_speeds[i] < 0.0)
+
+    # ------------------------------------------------------------------------------------------ switches
+    def turn(self, number: int, on: bool) -> bool:
+        """Let a switch go on or off with the next `chosen_anew`; return whether it is a change."""
+        if on == any(self.now[i] != OPEN for i in self.owner.switched[number]):
+            return False
+        self._turned = number, on
+        return True
+
+    def chosen_anew(self, t: float, x: Array) -> Array:
+        """The state after an event with a reset to x, or after one of a switch, in modes that are chosen anew."""
+        self.at(t, x)
+        c = self.numbers
+        c.solve(c.start)
+        self._guess = c.force.copy()
+        touching = [i for i in range(len(self.contacts)) if self.now[i] != OPEN or self._closes(i)]
+        if self._turned is not None:
+            (number, on), self._turned = self._turned, None
+            rows = self.owner.switched[number]
+            touching = [i for i in touching if i not in rows]
+            if on:
+                touching += self._zero(t, rows, self.owner.switches[number])
+        self.now = tuple(mode if mode == HELD and i in touching else OPEN for i, mode in enumerate(self.now))
+        return self._settled(t, x, sorted(touching), {}, ())
+
+    def _holds(self, rows: range) -> bool:
+        """Test whether the constraints of a switch hold at the state evaluated last."""
+        speeds = np.abs(self.normal_speeds)
+        return all(self._is_zero(i) and speeds[i] <= _HOLDS * self.scale[self.first[i]] for i in rows)
+
+    def _is_zero(self, i: int) -> bool:
+        c = self.numbers
+        return bool(abs(c.gaps[i]) <= _HOLDS * c.gap_terms[i] + 10 * self._small or self.contacts[i].is_rate)
+
+    def _zero(self, t: float, rows: range, switch: Any) -> range:
+        """The contacts of a switch that goes on; ModelError if a constraint is not zero, and is to be."""
+        for i in rows:
+            if not self._is_zero(i):
+                raise ModelError(
+                    f"switch {switch.name!r} goes on at t = {t!r}, and its constraint {self.contacts[i].constraint!r} "
+                    f"is {self.numbers.gaps[i]:.3g}, not 0: give an event where it is, or in_place=True"
+                )
+        return rows
+
+    def _hits(self, i: int) -> bool:
+        """Test whether a contact that touches changes the speeds at once."""
+        if not self._pulls(i):
+            return bool(self.now[i] == OPEN and self.normal_speeds[i] < -self.slow[i])
+        rows = slice(self.first[i], self.first[i] + self.lengths[i])
+        small = (_STILL if self.now[i] == OPEN else _TOUCHES) * self.scale[rows]
+        return bool((np.abs(self.numbers.speeds[rows]) > small).any())
+
+    def _pulls(self, i: int) -> bool:
+        """Test whether a contact that touches is held, whatever its speed is."""
+        return self.contacts[i].holds and bool(self.contacts[i].constraint or self.now[i] == HELD)
 
     def _ends(self, t: float, i: int) -> bool:
         """Test whether a slip in space ends with another one: all do as a body comes to rest."""
@@ -367,7 +472,7 @@ class _Course:
         self, t: float, x: Array, touching: Sequence[int], choices: Mapping[int, tuple[str, ...]], ended: Sequence[int]
     ) -> Array:
         """Modes from t on, of contacts that touch, after an impact if they approach; the state in them."""
-        hits = any(self.now[i] == OPEN and self.normal_speeds[i] < -self.slow[i] for i in touching)
+        hits = any(self._hits(i) for i in touching)
         if hits:
             x = self.impacts.after(t, x, touching)
             scale = self.impacts.scale
@@ -375,7 +480,11 @@ class _Course:
             self.scale = np.maximum(scale, self.scale)  # what is left of greater speeds is rounding
             choices, self.begins = {}, [False] * len(self.contacts)
             self._guess[:] = 0.0
-        closed = [i for i in touching if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i]]
+        closed = [
+            i
+            for i in touching
+            if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i] or self._pulls(i)
+        ]
         self.now, told = self._chosen(t, x, closed, choices, ended)
         self._last, names = t, tuple(contact.name for contact in self.contacts)
         if hits or not self.modes or told != tuple(self.modes[-1][1].values()):
