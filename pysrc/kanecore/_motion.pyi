@@ -63,7 +63,6 @@ class Contacts:
     mode: npt.NDArray[np.int32]
     directions: _Array
     noise: _Array
-    slipped: _Array
     gaps: _Array
     gap_terms: _Array
     speeds: _Array

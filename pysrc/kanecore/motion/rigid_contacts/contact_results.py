@@ -32,7 +32,6 @@ class Leg:
     mode: npt.NDArray[np.int32]
     directions: Array
     noise: Array
-    slipped: Array
     reference: Array
 
 
@@ -117,7 +116,7 @@ class ModeRun(Trajectory):
         for i, k in enumerate(_since([leg.t for leg in self.legs], t, ends)):
             leg = self.legs[k]
             c.mode[:], c.directions[:], c.noise[:] = leg.mode, leg.directions, leg.noise
-            c.slipped[:], c.reference[:], c.since = leg.slipped, leg.reference, leg.t
+            c.reference[:], c.since = leg.reference, leg.t
             c.at(float(t[i]), np.ascontiguousarray(x[i]), np.ascontiguousarray(r[i]))
             c.solve(c.start)
             yield c
