@@ -139,7 +139,9 @@ class _Chain:
 
     def _at(self, problem: InitialValueProblem, leg: Leg, t: float, x: Array) -> _motion.Contacts:
         """Contacts in the modes of a leg, solved at a state."""
-        c: _motion.Contacts = self._numbers if problem is self._problem else self._course.owner.numbers(problem)
+        c: _motion.Contacts = (
+            self._numbers if problem is self._problem else self._course.owner.numbers(problem, self._numbers.slow)
+        )
         leg.set(c)
         c.at(t, x, self._inputs(problem, t, x))
         c.solve(c.start)
@@ -264,9 +266,8 @@ class _Chain:
     def _nearby_states(self, leg: Leg, end: float, x: Array, direction: Array, tau: float, at: Array) -> Array:
         """States of a motion nearby in the modes of a leg, at times: (len(at) n,)."""
         problem = self._nearby(direction, tau)
-        c = self._course.owner.numbers(problem)
+        c = self._course.owner.numbers(problem, self._numbers.slow)
         leg.set(c)
-        c.slow = self._numbers.slow
         begin = leg.t + tau * direction[0]
         kept = recording(np.clip(at, begin, end), False)
         run = _motion.integrate(
@@ -385,8 +386,8 @@ class _Chain:
         if direction is None:
             size = np.linalg.norm(values)
             direction = values / size if size > 0.0 else np.eye(n - 1)[0]
-            if kind == "slip" and n == 2:
-                direction = c.directions[i, :1].copy()
+            if kind == "slip" and c.directions[i].any():
+                direction = c.directions[i, : n - 1].copy()
         along_way = float(direction @ values)
         if kind == "slip":
             return along_way, float(c.speed_terms[first + 1 : first + n].max()), direction
