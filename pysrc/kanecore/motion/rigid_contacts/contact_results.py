@@ -40,11 +40,10 @@ class ModeRun(Trajectory):
     """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
 
     ``run["left_mode"]``, ``run["left_normal"]``, ``run["left_along"]`` are mode and force of a contact at the times t;
-    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a switch
-    of several rows ``weld_force_1`` and so on.
-    ``left_impulse_normal`` and so on are sums of the impulses since the start: each impact is a step.  `to_csv`,
-    `to_dataframe`, `save` and ``run.at(t)`` have all of these; `plot` draws forces by name.  `animate` shows contacts
-    as open, sticking or sliding, with their forces.
+    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a
+    switch of several rows ``weld_force_1`` and so on.  ``left_impulse_normal`` and so on are sums of the impulses since
+    the start: each impact is a step.  `to_csv`, `to_dataframe`, `save` and ``run.at(t)`` have all of these; `plot`
+    draws forces by name.  `animate` shows contacts as open, sticking or sliding, with their forces.
 
     Attributes
     ----------
@@ -155,6 +154,8 @@ class ModeRun(Trajectory):
         turned = np.asarray(dyn.orientations(t, x, r=r, p=self.problem.p))
         axes, vectors = np.zeros((len(t), n, 3, 3)), np.zeros((len(t), n, 3))
         for i, contact in enumerate(self.contacts):
+            if not contact.point:
+                continue  # a gap, a rate or a constraint has no place
             rows = np.broadcast_to(contact.axes, (len(t), *contact.axes.shape))
             if contact.frame is not None:
                 rows = np.einsum("nij,nkj->nki", turned[:, dyn.frames.index(contact.frame)], rows)
