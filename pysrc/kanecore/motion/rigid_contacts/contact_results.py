@@ -40,11 +40,10 @@ class ModeRun(Trajectory):
     """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
 
     ``run["left_mode"]``, ``run["left_normal"]``, ``run["left_along"]`` are mode and force of a contact at the times t;
-    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a switch
-    of several rows ``weld_force_1`` and so on.
-    ``left_impulse_normal`` and so on are sums of the impulses since the start: each impact is a step.  `to_csv`,
-    `to_dataframe`, `save` and ``run.at(t)`` have all of these; `plot` draws forces by name.  `animate` shows contacts
-    as open, sticking or sliding, with their forces.
+    in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a
+    switch of several rows ``weld_force_1`` and so on. ``left_impulse_normal`` and so on are sums of the impulses
+    since the start: each impact is a step. `to_csv`, `to_dataframe`, `save` and ``run.at(t)`` have all of these;
+    `plot` draws forces by name. `animate` shows contacts as open, sticking or sliding, with their forces.
 
     Attributes
     ----------
