@@ -63,6 +63,7 @@ class Contacts:
     mode: npt.NDArray[np.int32]
     directions: _Array
     noise: _Array
+    least: _Array
     slipped: _Array
     gaps: _Array
     gap_terms: _Array

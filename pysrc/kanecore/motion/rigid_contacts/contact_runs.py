@@ -106,6 +106,9 @@ class Modes:
         Coefficient of friction; ``math.inf``: contacts never slide.
     e : float
         Coefficient of restitution of the impacts.
+    impact : {"newton", "poisson"}
+        What e is a ratio of: speeds after and before an impact, or impulses of its expansion and its compression.  They
+        differ where several contacts take part, and with friction; energy grows by neither.
     rest : float, optional
         Approach speed below which all touching contacts stay closed, so that bounces and rocking end.  Default: 1e-6 of
         the largest approach speed of the contact in the run.
@@ -137,6 +140,7 @@ class Modes:
         along: Sequence[float] | Sequence[Sequence[float]] = (1.0, 0.0, 0.0),
         mu: float = 0.0,
         e: float = 0.0,
+        impact: str = "newton",
         rest: float | None = None,
     ) -> None:
         _refuse(dyn)
@@ -159,7 +163,9 @@ class Modes:
                 raise ValueError(f"a contact and a switch are called {name!r}: give the contact another name")
         if rest is not None and not rest >= 0.0:
             raise ValueError(f"rest is {rest!r}; it must be a speed, not negative")
-        self.rest = rest
+        if impact not in ("newton", "poisson"):
+            raise ValueError(f"impact is {impact!r}; it must be 'newton' or 'poisson'")
+        self.rest, self.impact = rest, impact
         self._rows: Evaluator | None = None
 
     @property
