@@ -200,6 +200,13 @@ cdef class Contacts:
         kc_contacts_pushed(&self.k, data(out))
         return out
 
+    def rhs(self, double t, x, r):
+        """The derivative of a state in the modes, (n_x,)."""
+        out = np.empty(self.model.n_x)
+        self.scratch[0] = 0.0
+        kc_contacts_rhs(t, data(x), data(r), <const double *>&self.k, self.scratch, data(out))
+        return out
+
     def projected(self, double t, x, r):
         """The nearest state at which closed contacts are closed, and do not slip where they stick."""
         out = np.empty(self.model.n_x)

@@ -46,13 +46,15 @@ class Impacts:
         Times, states before and after.
     impulses : list of dict of str to ndarray
         Impulses of each contact.
+    fastest : ndarray, (n,)
+        Fastest approach of each contact.
     scale : ndarray, (n_rows,)
         Sizes of the terms of the speeds of rows in the last impact.
     """
 
     def __init__(self, course: Any) -> None:
         self._course = course
-        self._fastest = np.zeros(len(course.contacts))
+        self.fastest = np.zeros(len(course.contacts))
         self.scale = np.zeros(0)
         self.impulses: list[dict[str, Array]] = []
         self.found: list[tuple[float, Array, Array]] = []
@@ -64,14 +66,14 @@ class Impacts:
             return float(given)
         row = self._course.n_c + self._course.first[i]
         low = np.sqrt(2.0 * _LOW * c.gap_terms[i] * max(-c.start[row], 0.0))
-        return float(max(_RESTS * self._fastest[i], low))
+        return float(max(_RESTS * self.fastest[i], low))
 
     def after(self, t: float, x: Array, touching: Sequence[int]) -> Array:
         """The state after an impact of contacts that touch, evaluated at x."""
         course = self._course
         v = course.normal_speeds
         for i in touching:
-            self._fastest[i] = max(self._fastest[i], abs(v[i]) if course.contacts[i].holds else -v[i])
+            self.fastest[i] = max(self.fastest[i], abs(v[i]) if course.contacts[i].holds else -v[i])
         slow = all(abs(v[i]) <= self.rest(i) for i in touching)
         u = x[course.problem.dyn.names.speeds] + (self._stop(touching) if slow else self._rebound(t, x, touching))
         self.scale = course.numbers.speed_terms + course.numbers.sizes[course.n_c :]
