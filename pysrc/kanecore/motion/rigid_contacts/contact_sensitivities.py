@@ -370,7 +370,9 @@ class _Chain:
                     self._compare(when, -other[1:] / other[0], change, f"{called} and {name}")
         return when
 
-    def _law(self, c: _motion.Contacts, i: int, kind: str, way: Array | None) -> tuple[float, float, Array | None]:
+    def _law(
+        self, c: _motion.Contacts, i: int, kind: str, direction: Array | None
+    ) -> tuple[float, float, Array | None]:
         """A function that falls to zero, the size of its terms, and the direction along which it was taken."""
         course, first = self._course, int(self._course.first[i])
         row, n = course.n_c + first, course.lengths[i]
@@ -380,16 +382,16 @@ class _Chain:
         if kind == "lift":
             return float(c.force[row]), float(np.abs(c.force).max()), None
         values = c.force[row + 1 : row + n] if kind == "grip" else c.speeds[first + 1 : first + n]
-        if way is None:
+        if direction is None:
             size = np.linalg.norm(values)
-            way = values / size if size > 0.0 else np.eye(n - 1)[0]
+            direction = values / size if size > 0.0 else np.eye(n - 1)[0]
             if kind == "slip" and n == 2:
-                way = c.directions[i, :1].copy()
-        along_way = float(way @ values)
+                direction = c.directions[i, :1].copy()
+        along_way = float(direction @ values)
         if kind == "slip":
-            return along_way, float(c.speed_terms[first + 1 : first + n].max()), way
+            return along_way, float(c.speed_terms[first + 1 : first + n].max()), direction
         limit = float(course.mu_static[i] * c.force[row])
-        return limit - along_way, abs(limit) + abs(along_way), way
+        return limit - along_way, abs(limit) + abs(along_way), direction
 
     def _compare(self, when: Array, other: Array, change: Change, called: str) -> None:
         if np.abs(when - other).max(initial=0.0) > _ALIKE * np.abs([*when, *other]).max(initial=0.0):
