@@ -22,6 +22,7 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         const uint32_t *placed
         const double *mu
         const double *mu_kin
+        const double *least
         int32_t *mode
         double *way
         double now, since, slow
@@ -82,6 +83,8 @@ cdef class Contacts:
         Results of `at`.
     force, after, sizes : ndarray, (n_constraints + n_rows,)
         Results of `solve`.
+    least : ndarray, (n,)
+        Least normal forces of `relax`.
     reference : ndarray, (n_constraints + n_rows,)
         Forces from which those of redundant rows are to differ least.
     """
@@ -90,7 +93,7 @@ cdef class Contacts:
     cdef Model model
     cdef object owned, room
     cdef double *scratch
-    cdef readonly object mode, directions, noise, slipped, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
+    cdef readonly object mode, directions, noise, slipped, least, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
     cdef readonly object reference, force, after, sizes, udot, free
 
     def __init__(self, Model model, Model rows, lengths, placed, mu, mu_kin, p, Py_ssize_t rank=-1):
@@ -111,6 +114,7 @@ cdef class Contacts:
         k.n_q, k.n_u, k.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
         k.n_constraints, k.n, k.n_rows = <uint32_t>model.n_constraints, <uint32_t>n, <uint32_t>n_rows
         self.mode, self.directions, self.noise, self.slipped = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
+        self.least = np.zeros(n)
         values = np.zeros(2 * n + n_rows * (3 + n_u))
         self.gaps, self.gap_terms = values[:n], values[n:2 * n]
         self.speeds, self.speed_terms, _ = values[2 * n:2 * n + 3 * n_rows].reshape(3, n_rows)
@@ -126,7 +130,7 @@ cdef class Contacts:
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
         k.mu, k.mu_kin = data(coefficients), data(coefficients[1])
-        k.noise, k.slipped = data(self.noise), data(self.slipped)
+        k.noise, k.slipped, k.least = data(self.noise), data(self.slipped), data(self.least)
         k.way, k.mass, k.half, k.free = data(self.directions), data(mass), data(half), data(self.free)
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
@@ -194,6 +198,13 @@ cdef class Contacts:
         """M⁻¹ times the generalized forces of `force`, (n_u,)."""
         out = np.empty(self.k.n_u)
         kc_contacts_pushed(&self.k, data(out))
+        return out
+
+    def rhs(self, double t, x, r):
+        """The derivative of a state in the modes, (n_x,)."""
+        out = np.empty(self.model.n_x)
+        self.scratch[0] = 0.0
+        kc_contacts_rhs(t, data(x), data(r), <const double *>&self.k, self.scratch, data(out))
         return out
 
     def projected(self, double t, x, r):

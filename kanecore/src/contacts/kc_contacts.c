@@ -376,7 +376,7 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
                 direction(k, i, row - n_c + 1, slip);
             for (size_t j = 1; j < length && k->mode[i] == KC_CONTACT_SLIDES; j++)
                 own -= k->mu_kin[i] * slip[j - 1] * d[row + j];
-            f[row] = fmax(0.0, before - (start[row] + product(m, d, f)) / (own > 0.0 ? own : d[row]));
+            f[row] = fmax(k->least[i], before - (start[row] + product(m, d, f)) / (own > 0.0 ? own : d[row]));
             moved =
                 fmax(moved, fabs(f[row] - before) * d[row] / (fabs(start[row]) + d[row] * f[row] + DBL_MIN));
             if (k->mode[i] == KC_CONTACT_SLIDES) {

@@ -38,6 +38,7 @@ typedef struct kc_contacts {
     const uint32_t *length;    /* (n) rows of each contact */
     const uint32_t *placed;    /* (n) KC_GAP_PLACED unless the gap is a speed, + KC_GAP_UNWATCHED */
     const double *mu, *mu_kin; /* (n) friction coefficients at rest and in slip */
+    const double *least;       /* (n) least normal forces of kc_contacts_relax() */
     int32_t *mode;             /* (n) */
     double *way;               /* (2 n) s of planar contacts; directions of beginning slips, or zeros */
     double now;                /* time of the last evaluation */

@@ -131,7 +131,8 @@ class Events:
     broken : callable, optional
         ``broken(i, t, x)`` returns the state after function i of the contacts became negative.
     chosen : callable, optional
-        ``chosen(t, x)`` returns the state after a reset to x, where the modes of contacts are chosen anew.
+        ``chosen(i, t, before, x)`` returns the state after a reset to x by event i, where the modes of contacts are
+        chosen anew.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ class Events:
         events: Any,
         contacts: _motion.Contacts | None = None,
         broken: Callable[[int, float, Array], Array | None] | None = None,
-        chosen: Callable[[float, Array], Array] | None = None,
+        chosen: Callable[[int, float, Array, Array], Array] | None = None,
     ) -> None:
         self._problem, self._broken, self._chosen = problem, broken, chosen
         listed = as_list(events)
@@ -223,7 +224,7 @@ class Events:
             return ends, None
         changed = self._checked(i, t, after)
         if self._chosen is not None:
-            changed = self._chosen(t, changed)
+            changed = self._chosen(i, t, x, changed)
         self.zeros[-1] = Zero(i, t, self.zeros[-1].x, changed)
         if not ends:
             self._see_chatter(i, t)

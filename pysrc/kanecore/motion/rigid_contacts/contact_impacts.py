@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Impacts of rigid contacts: all that touch take part at once, with friction; slow ones come to rest.
 
-With v⁺ = v⁻ + D Λ of all rows, and ξ_n = v_n⁺ + e v_n⁻, ξ_t = v_t⁺, the impulses satisfy the laws of `mode_choice`
-(Moreau; Glocker & Pfeiffer 1996, chapter 8).  Newton's e and friction together may increase the energy (Kane 1984):
-then the impulses are those of e = 0, and of the part of the others that the energy allows.
+With v⁺ = v⁻ + D Λ of all rows the impulses satisfy the laws of `mode_choice`, by Newton for ξ_n = v_n⁺ + e v_n⁻,
+ξ_t = v_t⁺ (Moreau; Glocker & Pfeiffer 1996, chapter 8).  By Poisson they do so with e = 0 in a compression, Λ_C; in the
+expansion that follows
+
+    0 ≤ Λ_n − e Λ_nC ⊥ v_n⁺ ≥ 0,        |Λ_t| ≤ μ Λ_n,        Λ_t = −μ Λ_n v_t⁺/|v_t⁺| where it slips.
+
+Both with friction may increase the energy (Kane 1984): then the impulses are those of e = 0, and of the part of the
+others that the energy allows.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ Array = npt.NDArray[np.float64]
 
 _RESTS = 1e-6  # of the fastest approach of a contact
 _LOW = 1e-10  # of the terms of a gap: bounces are not lower
+_SWEEPS = 20_000  # of projections
 _SLOW_SLIP = 10.0  # of the approach speed that counts as rest: with friction, a slower slip ends together with it
 
 
@@ -40,13 +46,15 @@ class Impacts:
         Times, states before and after.
     impulses : list of dict of str to ndarray
         Impulses of each contact.
+    fastest : ndarray, (n,)
+        Fastest approach of each contact.
     scale : ndarray, (n_rows,)
         Sizes of the terms of the speeds of rows in the last impact.
     """
 
     def __init__(self, course: Any) -> None:
         self._course = course
-        self._fastest = np.zeros(len(course.contacts))
+        self.fastest = np.zeros(len(course.contacts))
         self.scale = np.zeros(0)
         self.impulses: list[dict[str, Array]] = []
         self.found: list[tuple[float, Array, Array]] = []
@@ -58,14 +66,14 @@ class Impacts:
             return float(given)
         row = self._course.n_c + self._course.first[i]
         low = np.sqrt(2.0 * _LOW * c.gap_terms[i] * max(-c.start[row], 0.0))
-        return float(max(_RESTS * self._fastest[i], low))
+        return float(max(_RESTS * self.fastest[i], low))
 
     def after(self, t: float, x: Array, touching: Sequence[int]) -> Array:
         """The state after an impact of contacts that touch, evaluated at x."""
         course = self._course
         v = course.normal_speeds
         for i in touching:
-            self._fastest[i] = max(self._fastest[i], abs(v[i]) if course.contacts[i].holds else -v[i])
+            self.fastest[i] = max(self.fastest[i], abs(v[i]) if course.contacts[i].holds else -v[i])
         slow = all(abs(v[i]) <= self.rest(i) for i in touching)
         u = x[course.problem.dyn.names.speeds] + (self._stop(touching) if slow else self._rebound(t, x, touching))
         self.scale = course.numbers.speed_terms + course.numbers.sizes[course.n_c :]
@@ -93,17 +101,20 @@ class Impacts:
         """Change of the speeds by an impact with restitution and friction."""
         course, c = self._course, self._course.numbers
         speeds = np.concatenate([np.zeros(course.n_c), c.speeds])
-        bounces = speeds.copy()
-        for i in touching:
-            row = course.n_c + course.first[i]
-            bounces[row] *= 1.0 + (course.contacts[i].e if speeds[row] < -self.rest(i) else 0.0)
-        forces = self._forces(t, x, touching, bounces)
-        gained = self._work(forces, speeds)
-        if gained > 0.0:
+        poisson, plastic = course.owner.impact == "poisson", None
+        if poisson:
             plastic = self._forces(t, x, touching, speeds)
-            forces = plastic + _share(lambda part: self._work(plastic + part * (forces - plastic), speeds)) * (
-                forces - plastic
-            )
+            forces = plastic + self._expansion(t, x, touching, speeds, plastic)
+        else:
+            bounces = speeds.copy()
+            for i in touching:
+                row = course.n_c + course.first[i]
+                bounces[row] *= 1.0 + (course.contacts[i].e if speeds[row] < -self.rest(i) else 0.0)
+            forces = self._forces(t, x, touching, bounces)
+        if self._work(forces, speeds) > 0.0:
+            plastic = self._forces(t, x, touching, speeds) if plastic is None else plastic
+            more = forces - plastic
+            forces = plastic + _share(lambda part: self._work(plastic + part * more, speeds)) * more
         c.force[:] = forces
         return np.asarray(c.pushed())
 
@@ -113,6 +124,26 @@ class Impacts:
         terms = 0.5 * forces * (speeds + after)
         work = float(terms.sum())
         return work if work > 1e-12 * float(np.abs(forces * speeds).sum()) else min(work, 0.0)
+
+    def _expansion(self, t: float, x: Array, touching: Sequence[int], speeds: Array, compression: Array) -> Array:
+        """Impulses of the expansion that follows a compression."""
+        course, c = self._course, self._course.numbers
+        c.mode[:], c.least[:] = 0, 0.0
+        for i in touching:
+            c.mode[i] = 3 if course.contacts[i].holds else 1
+            c.least[i] = course.contacts[i].e * compression[course.n_c + course.first[i]]
+        c.force[:] = 0.0
+        found = not c.least.any() or c.relax(speeds + c.delassus @ compression, 1.0, _SWEEPS)
+        c.least[:] = 0.0
+        if not found:
+            raise self._unsolved(t, x)
+        return np.array(c.force)
+
+    def _unsolved(self, t: float, x: Array) -> ModelError:
+        dyn = self._course.owner.dyn
+        return ModelError(
+            f"no impulses of the contacts of {dyn.name!r} satisfy the laws at t = {t!r}, x = {x.tolist()!r}"
+        )
 
     def _forces(self, t: float, x: Array, touching: Sequence[int], start: Array) -> Array:
         course, c = self._course, self._course.numbers
@@ -139,10 +170,7 @@ class Impacts:
         if choice.first() is None:
             if choice.projected is not None:
                 return choice.projected
-            raise ModelError(
-                f"no impulses of the contacts of {course.owner.dyn.name!r} satisfy the laws at t = {t!r}, "
-                f"x = {x.tolist()!r}"
-            )
+            raise self._unsolved(t, x)
         return np.array(c.force)
 
 

@@ -35,6 +35,46 @@ class Leg:
     slipped: Array
     reference: Array
 
+    def set(self, c: _motion.Contacts) -> None:
+        """Let contacts have these modes."""
+        c.mode[:], c.directions[:], c.noise[:] = self.mode, self.directions, self.noise
+        c.slipped[:], c.reference[:], c.since = self.slipped, self.reference, self.t
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of modes, and what was known before it, so that it can be repeated from states nearby.
+
+    Attributes
+    ----------
+    t : float
+    kind : {"start", "law", "event", "switch", "way"}
+        The start of the run; a law that breaks; an event that changes the state, or a switch; a slip that has begun,
+        and turns.
+    number : int
+        Of the law, or of the event.
+    before, after : ndarray, (n_x,)
+        The states.
+    now : tuple of str
+        The modes before.
+    fastest : ndarray, (n,)
+        Fastest approaches of contacts before.
+    struck : sequence of int
+        Contacts of an impact.
+    again : bool
+        Whether another change was at the same time.
+    """
+
+    t: float
+    kind: str
+    number: int
+    before: Array
+    after: Array
+    now: tuple[str, ...]
+    fastest: Array
+    struck: Sequence[int]
+    again: bool
+
 
 class ModeRun(Trajectory):
     """A motion through several modes of contact: a `Trajectory`, with what its contacts did.
@@ -56,6 +96,8 @@ class ModeRun(Trajectory):
         Impulses of these impacts by contact, N s: along the normal, then along the ground.
     forces : dict of str to ndarray, (N, 1) to (N, 3)
         Forces on the points of the contacts at the times t, N: along the normal, then along the ground.
+    modes_sensitivities : ndarray, (n, m); or None
+        Derivatives of the start times of ``modes`` by each of ``sensitivity_names``.
     undetermined : list of (float, tuple of str)
         Times from which forces were not unique, since contacts are redundant; of all that fit the least were taken.
     """
@@ -65,6 +107,7 @@ class ModeRun(Trajectory):
     impacts: list[tuple[float, Array, Array]]
     impulses: list[dict[str, Array]]
     undetermined: list[tuple[float, tuple[str, ...]]]
+    modes_sensitivities: Array | None = None
     legs: list[Leg]
     numbers: Callable[[], _motion.Contacts]
 
@@ -114,9 +157,7 @@ class ModeRun(Trajectory):
         """The contacts at times and states; ``ends`` are those at the end of modes, before a change."""
         c = self.numbers()
         for i, k in enumerate(_since([leg.t for leg in self.legs], t, ends)):
-            leg = self.legs[k]
-            c.mode[:], c.directions[:], c.noise[:] = leg.mode, leg.directions, leg.noise
-            c.slipped[:], c.reference[:], c.since = leg.slipped, leg.reference, leg.t
+            self.legs[k].set(c)
             c.at(float(t[i]), np.ascontiguousarray(x[i]), np.ascontiguousarray(r[i]))
             c.solve(c.start)
             yield c

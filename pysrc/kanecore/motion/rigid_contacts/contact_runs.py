@@ -22,13 +22,15 @@ import numpy.typing as npt
 
 from kanecore import _motion
 from kanecore.errors import IntegrationError, ModelError, warn
+from kanecore.motion.derivatives.sensitivities import wanted_sensitivities
 from kanecore.motion.events import Events, as_list
 from kanecore.motion.initial_value_problem import InitialValueProblem, posed
 from kanecore.motion.integration_failures import failure, outcome
 from kanecore.motion.progress import reporting_time
 from kanecore.motion.rigid_contacts.contact_impacts import Impacts
 from kanecore.motion.rigid_contacts.contact_laws import Contact, read_contacts
-from kanecore.motion.rigid_contacts.contact_results import Leg, ModeRun
+from kanecore.motion.rigid_contacts.contact_results import Change, Leg, ModeRun
+from kanecore.motion.rigid_contacts.contact_sensitivities import add_sensitivities, refuse_functions
 from kanecore.motion.rigid_contacts.mode_choice import (
     BACK,
     CLOSED,
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
     from kanecore.binding.kernel_methods import Values
 
-__all__ = ["ModeRun", "Modes"]
+__all__ = ["Course", "ModeRun", "Modes"]
 
 Array = npt.NDArray[np.float64]
 
@@ -106,6 +108,9 @@ class Modes:
         Coefficient of friction; ``math.inf``: contacts never slide.
     e : float
         Coefficient of restitution of the impacts.
+    impact : {"newton", "poisson"}
+        What e is a ratio of: speeds after and before an impact, or impulses of its expansion and its compression.  They
+        differ where several contacts take part, and with friction; energy grows by neither.
     rest : float, optional
         Approach speed below which all touching contacts stay closed, so that bounces and rocking end.  Default: 1e-6 of
         the largest approach speed of the contact in the run.
@@ -137,6 +142,7 @@ class Modes:
         along: Sequence[float] | Sequence[Sequence[float]] = (1.0, 0.0, 0.0),
         mu: float = 0.0,
         e: float = 0.0,
+        impact: str = "newton",
         rest: float | None = None,
     ) -> None:
         _refuse(dyn)
@@ -159,7 +165,9 @@ class Modes:
                 raise ValueError(f"a contact and a switch are called {name!r}: give the contact another name")
         if rest is not None and not rest >= 0.0:
             raise ValueError(f"rest is {rest!r}; it must be a speed, not negative")
-        self.rest = rest
+        if impact not in ("newton", "poisson"):
+            raise ValueError(f"impact is {impact!r}; it must be 'newton' or 'poisson'")
+        self.rest, self.impact = rest, impact
         self._rows: Evaluator | None = None
 
     @property
@@ -200,6 +208,7 @@ class Modes:
         first_step: float | None = None,
         max_steps: int | None = MAX_STEPS,
         dense_output: bool | None = None,
+        sensitivities: Any = None,
         progress: Any = False,
     ) -> ModeRun:
         """The motion from x0.  The parameters are those of `CompiledModel.simulate`.
@@ -215,6 +224,9 @@ class Modes:
             begins at several points.
         rtol, atol, dt, t_eval, events, inputs, sample_time, parameters, max_step, first_step, max_steps : optional
         dense_output, progress : optional
+        sensitivities : list of "x0", "p", "r", optional
+            Find the derivatives of states, of times of events and of changes of modes, ``run.modes_sensitivities``,
+            with the modes that the run has.  They are differences of motions nearby, with eight digits or so.
 
         Returns
         -------
@@ -225,7 +237,8 @@ class Modes:
         ModelError
             A point is below the ground; no modes satisfy the laws, as in Painlevé's paradox.
         IntegrationError
-            The modes change again and again at one time.
+            The modes change again and again at one time.  With `sensitivities`: a change has no derivative, since a
+            function grazes zero, or since the order of changes at one time is not unique.
 
         Warns
         -----
@@ -243,13 +256,20 @@ class Modes:
         smallest = _motion.smallest_step(t0, t1)
         step = step_length(method, dt, first_step, smallest)
         relative, absolute = tolerances(self.dyn, rtol, atol)
-        records = recording(None if t_eval is None else result_times(t_eval, t0, t1), dense_output)
+        wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)
+        if wanted is not None and dense_output is not None and not dense_output:
+            raise ValueError("sensitivities need the steps of the run: leave out dense_output=False")
+        keeps = True if wanted is not None else dense_output
+        records = recording(None if t_eval is None else result_times(t_eval, t0, t1), keeps)
         longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
         for kind in ("parameter", "input") if self.switches else ():
             values = zip(self._described.names.of(kind), self._described.names.current(kind), strict=True)
             self.dyn.names.set(kind, {name: value for name, value in values if np.isfinite(value)})
         problem = posed(self.dyn, (t0, t1), x0, inputs, parameters, True, sample_period(sample_time, smallest))
-        course = _Course(self, problem, float(absolute.max()))
+        if wanted is not None:
+            refuse_functions(problem)
+        small = float(absolute.max())
+        course = Course(self, problem, small)
         x = course.begin()
         own = switch_events(self.switches, course.turn)
         watched = Events(problem, [*as_list(events), *own], course.numbers, course.changed, course.chosen_anew)
@@ -282,10 +302,13 @@ class Modes:
             raise run.error
         if not result.success:
             raise failure(problem, run, result)
+        if wanted is not None:
+            adaptive = {"auto": "auto_w", "rosenbrock": "rosenbrock_w"}.get(method, method if dt is None else "dop853")
+            add_sensitivities(result, wanted, course, lambda p: Course(self, p, small), watched, n, adaptive)
         return result
 
 
-class _Course:
+class Course:
     """What the contacts of one run do: modes, their changes, impacts."""
 
     def __init__(self, owner: Modes, problem: InitialValueProblem, small: float) -> None:
@@ -305,6 +328,8 @@ class _Course:
         self.legs: list[Leg] = []
         self.scale = np.zeros(0)
         self.begins = [False] * len(self.contacts)
+        self.path: list[Change] = []
+        self._struck: Sequence[int] = ()
         self._guess = np.zeros(self.n_c + sum(self.lengths))
         self._at_once, self._last, self._now = 0, np.nan, problem.t0
         self._turned: tuple[int, bool] | None = None
@@ -341,7 +366,8 @@ class _Course:
         c, n = self.numbers, self.lengths[i]
         speeds, pushes = self.first[i], self.n_c + self.first[i]
         rounding = _STILL * np.linalg.norm(self.scale[speeds + 1 : speeds + n])
-        gained = _STILL * np.linalg.norm(c.terms[pushes + 1 : pushes + n]) * abs(self._now - c.since)
+        terms = np.maximum(c.terms, c.sizes)[pushes + 1 : pushes + n]
+        gained = _STILL * np.linalg.norm(terms) * abs(self._now - c.since)
         return bool(np.linalg.norm(self.slip(i)) <= rounding + gained)
 
     # ------------------------------------------------------------------------------------------- changes
@@ -368,7 +394,36 @@ class _Course:
             elif switch.starts is False:
                 touching = [i for i in touching if i not in rows]
         touching = sorted({*touching})
-        return self._settled(t, x, touching, {}, ())
+        known = self._known(t, x, "start")
+        return self._noted(known, self._settled(t, x, touching, {}, ()))
+
+    def _known(self, t: float, x: Array, kind: str, number: int = -1) -> dict[str, Any]:
+        """What is known before a change."""
+        self._struck = ()
+        return {
+            "t": t,
+            "kind": kind,
+            "number": number,
+            "before": x.copy(),
+            "now": self.now,
+            "fastest": self.impacts.fastest.copy(),
+            "again": self._last == t,
+        }
+
+    def _noted(self, known: dict[str, Any], x: Array) -> Array:
+        """The state after a change, which is kept for derivatives."""
+        self.path.append(Change(**known, after=x.copy(), struck=self._struck))
+        return x
+
+    def repeated(self, change: Change, leg: Leg, t: float, x: Array) -> Array:
+        """The state after a change of another run to the modes of a leg, from a state that is nearly the one before."""
+        if len(change.struck):
+            self.impacts.fastest[:] = change.fastest
+            self.at(t, x)
+            x = self.impacts.after(t, x, change.struck)
+        leg.set(self.numbers)
+        r = np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64)
+        return np.asarray(self.numbers.projected(t, np.ascontiguousarray(x), r))
 
     def changed(self, k: int, t: float, x: Array) -> Array | None:
         """The state after function k of the contacts became negative; None if that was dealt with."""
@@ -390,14 +445,16 @@ class _Course:
         else:
             self._at_once = 0
         if what == "slip" and self.lengths[i] == 3 and c.directions[i].any() and self.slips[i] > c.slow:
+            known = self._known(t, x, "way", k)
             c.directions[i] = 0.0  # it has begun, and its direction is its own
             self.legs.append(replace(self.legs[-1], t=t, directions=c.directions.copy()))
-            return x
+            return self._noted(known, x)
         near = [j for j in range(len(c.gaps)) if j == i or self.now[j] != OPEN or self._closes(j)]
         slides = (SLIDE,) if self.lengths[i] == 3 else (FORTH, BACK)
         choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
         ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
-        return self._settled(t, x, near, {} if choices is None else {i: choices}, ended)
+        known = self._known(t, x, "law", k)
+        return self._noted(known, self._settled(t, x, near, {} if choices is None else {i: choices}, ended))
 
     def _closes(self, i: int) -> bool:
         """Test whether an open contact is about to close."""
@@ -413,21 +470,22 @@ class _Course:
         self._turned = number, on
         return True
 
-    def chosen_anew(self, t: float, x: Array) -> Array:
-        """The state after an event with a reset to x, or after one of a switch, in modes that are chosen anew."""
+    def chosen_anew(self, number: int, t: float, before: Array, x: Array) -> Array:
+        """The state after a reset to x by an event, or after one of a switch, in modes that are chosen anew."""
+        known = self._known(t, before, "switch" if self._turned else "event", number)
         self.at(t, x)
         c = self.numbers
         c.solve(c.start)
         self._guess = c.force.copy()
         touching = [i for i in range(len(self.contacts)) if self.now[i] != OPEN or self._closes(i)]
         if self._turned is not None:
-            (number, on), self._turned = self._turned, None
-            rows = self.owner.switched[number]
+            (which, on), self._turned = self._turned, None
+            rows = self.owner.switched[which]
             touching = [i for i in touching if i not in rows]
             if on:
-                touching += self._zero(t, rows, self.owner.switches[number])
+                touching += self._zero(t, rows, self.owner.switches[which])
         self.now = tuple(mode if mode == HELD and i in touching else OPEN for i, mode in enumerate(self.now))
-        return self._settled(t, x, sorted(touching), {}, ())
+        return self._noted(known, self._settled(t, x, sorted(touching), {}, ()))
 
     def _holds(self, rows: range) -> bool:
         """Test whether the constraints of a switch hold at the state evaluated last."""
@@ -474,6 +532,7 @@ class _Course:
         """Modes from t on, of contacts that touch, after an impact if they approach; the state in them."""
         hits = any(self._hits(i) for i in touching)
         if hits:
+            self._struck = tuple(touching)
             x = self.impacts.after(t, x, touching)
             scale = self.impacts.scale
             self.at(t, x)
