@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of u̇ of a carriage that carries n four-bars, beside MuJoCo; and from a description to C."""
+"""Time of u̇ and of a motion of a carriage that carries n four-bars, beside others; and from a description to C."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import clock
 import models
 import numpy as np
+import peers
 import report
 import sides
 import sympy as sm
@@ -18,11 +21,12 @@ import sympy.physics.mechanics as me
 import kanecore as kc
 from kanecore.emit.kernel_groups import emit_group
 
-QUESTION = "how does the time of u̇ grow with the number of loops [ns], and that from a description to C [s]?"
+QUESTION = "how do the times of u̇ [ns], of a motion [ms] and from a description to C [s] grow with the number of loops?"
 LOOPS = (1, 2, 4, 8, 16, 32, 64, 128)
 REPEATS, SEVERAL = 31, 8  # states
 STEPS = ((32, 2), (128, 32))  # numbers of loops whose times are compared
 LENGTH, ANGLE = 0.5, 1.2  # of the first bar
+END, STEP = 0.3, 1e-3  # of a motion, in s, before the bars are in line; and of steps where there is no tolerance
 BARS = {"a": (1, ANGLE), "b": (2, 0.0), "c": (1, ANGLE + np.pi)}
 """Lengths, in those of the first bar, and angles from the horizontal at which the loop is closed."""
 
@@ -144,11 +148,36 @@ class Carriage:
         return sides.in_python("mujoco mj_forward", statement, pairs, names, error=error)
 
 
+class Motion:
+    """The carriage that falls from rest for `END`; the error of a side is that of where the carriage ends."""
+
+    length, bars, end, step = LENGTH, BARS, END, STEP
+
+    def __init__(self, each: Carriage) -> None:
+        self.n, self.mjcf, self.dyn = each.n, mjcf(each.n), each.dyn
+        angles = {f"{letter}{i}": angle for i in range(each.n) for letter, (_, angle) in BARS.items()}
+        self.x0 = self.dyn.consistent(0.0, self.dyn.state(**angles))
+        self.right = self._simulated(1e-12)
+
+    def _simulated(self, tolerance: float) -> float:
+        return float(self.dyn.simulate((0.0, END), self.x0, rtol=tolerance, atol=tolerance).x[-1, 0])
+
+    def side(self, name: str, run: Callable[[], float]) -> sides.Side:
+        return sides.Side(name, [sides.repeated(run)], error=abs(run() / self.right - 1.0))
+
+    def rows(self, repeats: int) -> list[report.Row]:
+        theirs, missing = peers.sides("loops", self)
+        ours = [
+            self.side(f"kanecore, tolerance {size:g}", lambda size=size: self._simulated(size)) for size in (1e-4, 1e-8)
+        ]
+        return sides.in_milliseconds(sides.rows(f"{self.n} loops, {END} s", [*ours, *theirs], missing, repeats))
+
+
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a number of loops and side, the first ours; the ratios of times; seconds from a description to C."""
     loops, repeats = ((1, 2), 3) if smallest else (LOOPS, REPEATS)
     there = find_spec("mujoco") is not None
-    beside, texts, slopes = list[report.Row](), list[report.Row](), list[report.Row]()
+    beside, texts, slopes, motions = list[report.Row](), list[report.Row](), list[report.Row](), list[report.Row]()
     batches = {}
     for n in loops:
         each = Carriage(n)
@@ -157,13 +186,14 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         batches[n] = offered[0].batches[0]
         texts.append({"case": f"{n} loops", **each.seconds})
         if n in (2, 32):
+            motions += Motion(each).rows(3 if smallest else 5)
             both = clock.interleaved([offered[0].batches[0], each.linearize().batches[0]], repeats)
             slopes.append({"case": f"{n} loops: linearize beside u̇", "ratio": both[1].least / both[0].least})
     for more, fewer in STEPS:
         if more in batches and fewer in batches:
             both = clock.interleaved([batches[more], batches[fewer]], repeats)
             slopes.append({"case": f"{more} loops beside {fewer}", "ratio": both[0].least / both[1].least})
-    return {"u̇ of n loops": beside, "growth": slopes, "description to C": texts}
+    return {"u̇ of n loops": beside, "growth": slopes, "motion": motions, "description to C": texts}
 
 
 if __name__ == "__main__":

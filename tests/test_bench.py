@@ -67,6 +67,7 @@ FIELDS = {
     "closed_loops": {
         "u̇ of n loops": SIDES,
         "growth": {"case", "ratio"},
+        "motion": {"case", "compiler", "ms_min", "ms", "ours/it", "ops", "error"},
         "description to C": {"case", "describe", "read", "derive and emit"},
     },
     "mjcf": {"u̇ from Python": SIDES, "a step of RK4": SIDES, "file to u̇": {"case", "s"}},

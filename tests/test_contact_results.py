@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,29 @@ def test_forces_turn_with_the_plane_they_act_on() -> None:
     assert marks is not None
     assert not run["P_impulse_normal"].any()
     assert_allclose(marks.forces[:, 0], np.tile([0.0, M * G, 0.0], (3, 1)), atol=1e-9)
+
+
+def test_what_has_no_point_has_a_band_alone() -> None:
+    """A weld of five rows that switches on, in columns, in a film and in a plot."""
+    q, u = me.dynamicsymbols("q1:6"), me.dynamicsymbols("u1:6")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    places = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    bodies = [me.Particle(P.name, P, M) for P in places]
+    rows = {f"weld, {i}": v for i, v in enumerate(u)}
+    dyn = compiled(
+        kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, velocity_constraints=rows)
+    )
+    speeds = np.arange(1.0, 6.0)
+    switches = {"weld": {"on": 0.3, "starts": "off"}}
+    run = kc.Modes(dyn, switches=switches).simulate((0, 0.5), [*np.zeros(5), *speeds])
+    assert_allclose([run[f"weld_impulse_{i}"][-1] for i in range(1, 6)], -M * speeds, rtol=1e-12)
+    marks = run.animate(fps=20).contacts
+    assert marks is not None
+    assert (marks.points, list(marks.spans["weld"])) == ([None], ["open", "held"])
+    assert not marks.forces.any()
+    if find_spec("matplotlib"):
+        assert [text.get_text() for text in run.plot("q1").legends[0].texts] == ["open", "held", "impact"]
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,7 @@ def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
     for name, page in pages.items():
         assert f'kc.load("{name}")' in page
         assert f'mechanisms.forcing("{name}")' in page or f'gallery.{name}.build().latex("forcing")' in page
-        assert set(re.findall(r'^mechanisms\.\w+\("(\w+)"\)$', page, re.MULTILINE)) == {name}
+        assert set(re.findall(r'^mechanisms\.\w+\("(\w+)".*\)$', page, re.MULTILINE)) == {name}
 
 
 def test_explained_errors_exist(root: Path) -> None:

@@ -384,7 +384,7 @@ def test_modes_are_bands_of_a_plot() -> None:
     figure = run.plot("x")
     bands = [patch for patch in figure.axes[0].patches if not patch.get_clip_on()]
     assert len(bands) == len(run.modes) == 3
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["open", "slide +", "stick"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["open", "slide +", "stick", "impact"]
 
 
 def _by_enumeration(d: Any, w0: Any, slips: Any, mu: float) -> list[Any]:

@@ -26,9 +26,9 @@ import kanecore as kc
 t = me.dynamicsymbols._t
 
 #: Models from tables, transforms and files have no symbols to multiply, the potential of rod_gravity is found by its
-#: form, bricard is singular at its state, and rotating_tube has inputs without values.
+#: form, bricard is singular at its state, and rotating_tube and rocking_block have inputs without values.
 LEFT_OUT = ("tree30", "chain40", "five_bar_bodies", "rrp_redundant", "stewart_platform", *kc.gallery.robots())
-LEFT_OUT += ("rod_gravity", "bricard", "rotating_tube")
+LEFT_OUT += ("rod_gravity", "bricard", "rotating_tube", "rocking_block")
 GALLERY = [name for name in kc.models() if name not in LEFT_OUT]
 #: By default these; the others are long.
 SHOWN = ["cart_pole"]

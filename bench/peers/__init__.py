@@ -33,9 +33,11 @@ PEERS: Mapping[str, Peer] = {
         *("pin", "pinocchio"),
         ("in_c", "in_python", *DERIVATIVES, "batch", "integrate", "control"),
     ),
-    "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control", "rollout")),
+    "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control", "rollout", "loops")),
     "heyoka": Peer("heyoka", "heyoka", ("in_python", "batch", "integrate")),
     "jax": Peer("jax", "jax", ("derivatives", "derivatives_in_batch")),
+    "exudyn": Peer("exudyn", "exudyn", ("loops",)),
+    "drake": Peer("drake", "pydrake", ("loops",)),
 }
 
 

@@ -161,3 +161,18 @@ def rollout(work: Any) -> list[Side]:
         return np.asarray(mujoco.rollout.rollout(model, data, start, **given)[0])
 
     return [work.side("mujoco rollout", run, run()[:, -1, 1 : 1 + work.x0.shape[1]])]
+
+
+def loops(work: Any) -> list[Side]:
+    """Its steps, with its default integrator."""
+    model = mujoco.MjModel.from_xml_string(work.mjcf)
+    model.opt.timestep = work.step
+    data = mujoco.MjData(model)
+
+    def run() -> float:
+        mujoco.mj_resetData(model, data)
+        for _ in range(round(work.end / work.step)):
+            mujoco.mj_step(model, data)
+        return float(data.qpos[0])
+
+    return [work.side("mujoco", run)]

@@ -40,6 +40,7 @@ CLASSES = {
     "Rolling and sliding": "rolling_disc whipple_bicycle ball_turntable car snakeboard chaplygin_sleigh knife_edge"
     " appell_hamel",
     "Closed loops": "four_bar slider_crank five_bar five_bar_bodies andrews_squeezer bricard stewart stewart_platform",
+    "Contacts and impacts": "woodpecker rocking_block capture",
     "Textbook examples": "rotating_tube two_rods rod_gravity wire_particle kepler constant_speed_particle",
 }
 FOLLOWED = ("rolling_disc", "whipple_bicycle", "car", "snakeboard")  # the picture goes along with them
@@ -58,9 +59,10 @@ def run(name: str) -> kc.Trajectory:
     x = np.array([values.get(state, 0.0) for state in (*dyn.coordinate_names, *dyn.speed_names)])
     for unit in dyn.unit:
         x[list(unit)] /= np.linalg.norm(x[list(unit)])
-    return dyn.simulate(
-        (0.0, motion.end), x, inputs={**motion.inputs, **HELD.get(name, {})}, parameters=motion.parameters
-    )
+    contacts = getattr(module(name), "CONTACTS", None)
+    simulate = dyn.simulate if contacts is None else kc.Modes(dyn, **contacts).simulate
+    inputs = {**motion.inputs, **HELD.get(name, {})}
+    return simulate((0.0, motion.end), x, inputs=inputs, parameters=motion.parameters)
 
 
 def picture(name: str) -> Figure:
@@ -69,10 +71,10 @@ def picture(name: str) -> Figure:
     return sol._dyn.draw(sol.x[0], r=sol.r[0], labels=name not in kc.gallery.robots(), **options)
 
 
-def plot(name: str) -> Figure:
-    """The coordinates of the shown motion over time, of many the first ones."""
+def plot(name: str, *curves: str) -> Figure:
+    """Curves of the shown motion over time: by default the coordinates, of many the first ones."""
     sol = run(name)
-    return sol.plot(*sol._dyn.coordinate_names[:PLOTTED])
+    return sol.plot(*(curves or sol._dyn.coordinate_names[:PLOTTED]))
 
 
 def film(name: str, fps: float = 25.0) -> Any:

@@ -187,7 +187,22 @@ def rank_of(rows: Array, units: Array, count: int | None = None) -> int:
     """Rank of one matrix, scaled and decided as in the kernels."""
     scaled = rows * _power_of_two(units)
     sizes = np.maximum(size_of(scaled), np.finfo(np.float64).tiny)
-    return len(independent_rows(scaled * _power_of_two(1.0 / sizes)[:, np.newaxis], count))
+    scaled = scaled * _power_of_two(1.0 / sizes)[:, np.newaxis]
+    if all_independent(scaled):
+        return len(scaled)
+    return len(independent_rows(scaled, count))
+
+
+def all_independent(rows: Array) -> bool:
+    """Test whether elimination surely finds a pivot in every row, by the least singular value σ.
+
+    After k pivots the entries left differ from the matrix by one of rank k, so that their norm is at least σ, and the
+    largest of them at least σ/√(m n).
+    """
+    m, n = rows.shape
+    if not 0 < m <= n:
+        return not m
+    return bool(np.linalg.svd(rows, compute_uv=False)[-1] > 2.0 * INDEPENDENT * np.sqrt(m * n))
 
 
 def _power_of_two(x: Array) -> Array:

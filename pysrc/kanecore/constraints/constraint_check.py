@@ -194,6 +194,8 @@ def _default_state(dyn: Evaluator, t: float, r: Any, p: Any) -> ConstraintState:
 
 def _redundant(state: ConstraintState) -> tuple[str, ...]:
     """Redundant rows, which follow from earlier rows."""
+    if rank_of(state.clear_rows, state.speed_units) == len(state.clear_rows):
+        return ()
     ranks = [rank_of(state.clear_rows[:n], state.speed_units) for n in range(len(state.clear_rows) + 1)]
     return tuple(name for i, name in enumerate(state.dyn.constraint_names) if ranks[i + 1] == ranks[i])
 

@@ -215,6 +215,11 @@ class ConstraintState(Constraints):
         """Number of independent rows of G at this state."""
         return rank_of(self.clear_rows, self.speed_units, self.count)
 
+    @property
+    def full_rank(self) -> bool:
+        """Test whether as many rows of G as count are independent at this state, without thin rows."""
+        return self._rank_without_thin_rows >= self.count
+
     @cached_property
     def typical_rank(self) -> int | None:
         """Number of independent rows of G at the neighbours or here, without thin rows; None without neighbours."""
@@ -225,10 +230,11 @@ class ConstraintState(Constraints):
     @cached_property
     def flat_row(self) -> str | None:
         """Name of a row that constrains no motion wherever it is satisfied, and yet does not follow from the others."""
-        rank, typical = self._rank_without_thin_rows, self.typical_rank
-        nothing_lost = rank == min(self.dyn.n_constraints, self.dyn.n_u)
-        dead_point = typical is not None and rank < typical
-        return None if nothing_lost or dead_point else flat_row(self, self.extents)
+        if self._rank_without_thin_rows == min(self.dyn.n_constraints, self.dyn.n_u):
+            return None  # nothing is lost
+        typical = self.typical_rank
+        dead_point = typical is not None and self._rank_without_thin_rows < typical
+        return None if dead_point else flat_row(self, self.extents)
 
     @cached_property
     def _rank_without_thin_rows(self) -> int:
@@ -297,6 +303,8 @@ def count_near(state: ConstraintState) -> int:
 
     ModelError if the reason is a flat row.
     """
+    if state.full_rank:
+        return state.count  # without neighbours, which take most of the time
     typical = state.typical_rank
     if typical is None or typical >= state.count:
         return state.count

@@ -35,13 +35,17 @@ def integrable(state: ConstraintState) -> bool | None:
     """Test whether Lie brackets of allowed motions are allowed, at this state and around it.
 
     None if constraints are not linear in the speeds or depend on first-order states, if a speed is the rate of no
-    coordinate, if the allowed directions have edges, or without constraints on velocities.
+    coordinate, if the allowed directions have edges, or without constraints on velocities.  Rates of constraints on
+    coordinates need no test.
     """
-    if not state.dyn.n_velocity:
+    dyn = state.dyn
+    if not dyn.n_velocity:
         return None
     rng = np.random.default_rng(1)
     if not _is_linear(state, rng) or not _has_all_rates(state) or _follows_states(state):
         return None
+    if set(dyn.constraint_names[: dyn.n_velocity]) <= set(dyn.configuration_names):
+        return True
     scale = np.append(extents(state.q, state.coordinate_units), _duration(state))
     for place in _places(state, scale, rng):
         verdict = place.is_involutive()

@@ -5,6 +5,7 @@ A model is a module of this folder.  It defines ``build()``, which describes the
 :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name.  A model with constraints also
 has ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of (length, mass,
 time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have ``(0, 0, 0)``.
+Where bodies touch ``CONTACTS`` holds arguments of :class:`kanecore.Modes`.
 
 Wheels of releases hold the models compiled: such a model needs neither SymPy nor a compiler.  If the processor is older
 than the library's instruction level, its C text is compiled again.  If kanecore was installed from its sources, a model
@@ -50,6 +51,7 @@ MODELS = {
     "ball_turntable": "ball that rolls on a table which turns",
     "biped": "planar biped with torso, thighs, shanks and feet",
     "bricard": "loop of six hinges that a count says cannot move",
+    "capture": "satellite that catches another one by a probe and a latch",
     "car": "car with front-wheel steering and no side slip",
     "cart_pendulum": "cart with a chain of three links, upright or hanging",
     "cart_pole": "cart with a pole, pushed by a force",
@@ -72,6 +74,7 @@ MODELS = {
     "planar_2r": "arm with two joints in a vertical plane",
     "puma560": "arm with six joints, Unimation PUMA 560",
     "quadrotor": "body with four rotors, attitude by a quaternion",
+    "rocking_block": "block that rocks on a shaking table",
     "rod_gravity": "rod in a plane, attracted by a fixed particle",
     "rolling_disc": "thin disc that rolls on a plane",
     "rotating_hoop": "bead on a hoop that turns at a constant rate",
@@ -89,6 +92,7 @@ MODELS = {
     "ur5e": "arm with six joints, Universal Robots UR5e",
     "whipple_bicycle": "bicycle of Carvallo and Whipple, nonlinear, benchmark values",
     "wire_particle": "particle on a circular wire",
+    "woodpecker": "toy woodpecker that hacks its way down a pole",
 }
 
 PREBUILT_OF_ROBOTS = ("core", "forces", "energies", "bodies")

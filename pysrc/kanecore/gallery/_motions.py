@@ -32,6 +32,8 @@ class Motion:
         Height of the ground of a live page, m.
     follow : str, optional
         The body in the middle of a live page.
+    text : str, optional
+        Words of a live page.
     parameters : dict
         Values by name, in place of the module's.
     hold : dict, optional
@@ -49,6 +51,7 @@ class Motion:
     units: Mapping[str, Any] | None = None
     ground: float | None = None
     follow: str | None = None
+    text: str | None = None
 
 
 def _bent(*angles: float) -> dict[str, float]:
@@ -56,6 +59,15 @@ def _bent(*angles: float) -> dict[str, float]:
 
 
 TURN = kc.Signal([0.0, 1.0, 2.0], [[0.6], [1.8], [3.0]], kind="cubic")
+TIMES, SHAKE = np.linspace(0.0, 8.0, 401), 2 * np.pi / 3.6  # three waves in 3.6 s, after a rest
+WAVES = SHAKE * np.clip(TIMES - 0.4, 0.0, 3.6)
+PARTS = ((3, 2), (4, -1), (2, -1))
+TABLE = {  # 0.12 sin 3w sin² w/2 and its rates, exactly zero at the start
+    "s": 0.03 * sum(c * np.sin(k * WAVES) for k, c in PARTS),
+    "s_d": 0.03 * SHAKE * sum(c * k * np.cos(k * WAVES) for k, c in PARTS),
+    "s_dd": -0.03 * SHAKE**2 * sum(c * k**2 * np.sin(k * WAVES) for k, c in PARTS),
+}
+TOUCHING = "Without its contacts, since a page computes no impacts: a film of kc.Modes shows the motion with them."
 LEAP = {"u_base_x": 0.5, "u_base_z": 2.5}
 MOTIONS = {
     "rrp": Motion(0.4, {"theta1": 0.5, "theta2": 0.6, "d3": 0.6, "omega1": 1.0, "v3": 1.5}, view=(20, 15)),
@@ -126,4 +138,15 @@ MOTIONS = {
     "bricard": Motion(6.0, view=(20, -60)),
     "stewart": Motion(0.3, view=(15, -65), hold={}),
     "stewart_platform": Motion(0.3, view=(15, -65), hold={}),
+    "woodpecker": Motion(
+        0.3, {"phi_M": -0.0006 / 0.0058, "phi_S": -0.2788, "v": -0.3411, "omega_S": -7.4583}, text=TOUCHING
+    ),
+    "rocking_block": Motion(
+        8.0, {"y": 0.9}, {name: kc.Signal(TIMES, s, kind="cubic") for name, s in TABLE.items()}, text=TOUCHING
+    ),
+    "capture": Motion(
+        16.0,
+        {"x_1": -2.4, "y_1": -0.2, "theta_1": 0.85, "v_x1": 0.25, "omega_1": -0.2, "omega_2": 0.02},
+        text=TOUCHING,
+    ),
 }

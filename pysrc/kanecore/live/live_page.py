@@ -160,8 +160,8 @@ def live_page(
     by_signals = set() if start.signals is None else set(np.flatnonzero(start.signals["which"]).tolist())
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
-    if units is None and (motion := dyn.libraries.shown_motion()) is not None:
-        units = motion.units
+    if (motion := dyn.libraries.shown_motion()) is not None:
+        units, text = motion.units if units is None else units, motion.text if text is None else text
     names = (*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:

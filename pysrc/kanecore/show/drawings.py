@@ -135,7 +135,8 @@ class Canvas:
         side = 0.5 * np.cross(away, back)
         tips = places + arrows
         corners = [places, tips, tips + back + side, tips, tips + back - side]
-        for i in range(len(drawn)):
+        for i, contact in enumerate(drawn):
+            self.line(marks.plane(contact, places[:, i], self.scene.size).__getitem__, color=GROUND, linewidth=0.8)
             line = np.stack([corner[:, i] for corner in corners], axis=1)
             self.line(line.__getitem__, color=FORCE, linewidth=1.6)
         modes, struck = marks.modes[:, drawn], struck[:, drawn]

@@ -143,7 +143,7 @@ class Animation:
             "step": self._step,
             "digits": self._digits,
             "fps": self.fps,
-            "contacts": None if self.contacts is None else self.contacts.data(scene.place, self._struck),
+            "contacts": None if self.contacts is None else self.contacts.data(scene, unit, self._struck),
             "arrow": round(ARROW / RESOLUTION),
         }
 

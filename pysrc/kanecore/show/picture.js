@@ -15,8 +15,8 @@ class Picture {
     // `scene`: what is drawn (movies.py, drawn()), between `low` and `high`, and the `radius` of all about their middle.
     // `state`: functions place(number) and axes(body) of what is shown now, path(i) of trace i, and shapes(), each the
     // body, -1 for the ground, points in its axes from its mass centre, and its kind.  Live pages have `solids`, which
-    // draws those that are more than lines.  Films of rigid contacts have contacts(): the place of each, its force as
-    // an arrow of the picture, its colour, and whether it is open or was just struck.
+    // draws those that are more than lines.  Films of rigid contacts have contacts(): the place of each, a line
+    // on its plane, its force as an arrow of the picture, its colour, and whether it is open or was just struck.
     constructor(canvas, scene, state) {
         Object.assign(this, {canvas, scene, state, colours: LIGHT, zoom: 1});
         this.pen = canvas.getContext("2d");
@@ -152,7 +152,8 @@ class Picture {
         pen.globalAlpha = 1;
     }
 
-    contact({place, arrow, colour, open, struck}) {
+    contact({place, plane, arrow, colour, open, struck}) {
+        this.line(plane.map(this.seen), this.colours.ground, 1);
         const [x, y] = this.seen(place), [tx, ty] = this.seen(place.map((v, i) => v + arrow[i]));
         const dx = tx - x, dy = ty - y, length = Math.hypot(dx, dy);
         if (length > 2) {

@@ -80,9 +80,9 @@ class ModeRun(Trajectory):
 
     ``run["left_mode"]``, ``run["left_normal"]``, ``run["left_along"]`` are mode and force of a contact at the times t;
     in space there are ``left_along_1`` and ``left_along_2``; a gap or a rate has ``rope_mode`` and ``rope_force``, a
-    switch of several rows ``weld_force_1`` and so on. ``left_impulse_normal`` and so on are sums of the impulses
-    since the start: each impact is a step. `to_csv`, `to_dataframe`, `save` and ``run.at(t)`` have all of these;
-    `plot` draws forces by name. `animate` shows contacts as open, sticking or sliding, with their forces.
+    switch of several rows ``weld_force_1`` and so on.  ``left_impulse_normal`` and so on are sums of the impulses since
+    the start: each impact is a step.  `to_csv`, `to_dataframe`, `save` and ``run.at(t)`` have all of these; `plot`
+    draws forces by name.  `animate` shows contacts as open, sticking or sliding, with their forces.
 
     Attributes
     ----------
@@ -188,16 +188,22 @@ class ModeRun(Trajectory):
     def _contact_marks(self, t: Array, x: Array, r: Array) -> ContactMarks:
         from kanecore.show.contact_marks import ContactMarks
 
-        dyn, forces = self.problem.dyn, self._by_contact(self._forces(t, x, r))
+        dyn, n = self.problem.dyn, len(self.contacts)
+        found = [(c.force[c.force.size - c.speeds.size :].copy(), c.gaps.copy()) for c in self._each(t, x, r, _ends(t))]
+        forces, gaps = self._by_contact(np.array([row for row, _ in found])), np.array([gap for _, gap in found])
         turned = np.asarray(dyn.orientations(t, x, r=r, p=self.problem.p))
-        vectors = np.zeros((len(t), len(self.contacts), 3))
+        axes, vectors = np.zeros((len(t), n, 3, 3)), np.zeros((len(t), n, 3))
         for i, contact in enumerate(self.contacts):
-            axes = np.broadcast_to(contact.axes, (len(t), *contact.axes.shape))
+            if not contact.point:
+                continue  # a gap, a rate or a constraint has no place
+            rows = np.broadcast_to(contact.axes, (len(t), *contact.axes.shape))
             if contact.frame is not None:
-                axes = np.einsum("nij,nkj->nki", turned[:, dyn.frames.index(contact.frame)], axes)
-            vectors[:, i] = np.einsum("nk,nki->ni", forces[contact.name], axes)
+                rows = np.einsum("nij,nkj->nki", turned[:, dyn.frames.index(contact.frame)], rows)
+            axes[:, i, : rows.shape[1]] = rows
+            vectors[:, i] = np.einsum("nk,nki->ni", forces[contact.name], rows)
         points = [contact.point or None for contact in self.contacts]
-        return ContactMarks(points, self._words(t), vectors, *self._bands())
+        resting = [contact.frame is None for contact in self.contacts]
+        return ContactMarks(points, self._words(t), vectors, gaps, axes, resting, *self._bands())
 
     def _bands(self) -> tuple[list[float], dict[str, list[str]], dict[str, Array]]:
         """Start times of modes and the end, the modes between them, and times of impacts, by contact."""
