@@ -3,8 +3,8 @@
 typedef struct kc_front_balance {
     kc_saddle *equations; /* k = 1 */
     kc_reduced_motion motion;
-    kc_function *otherwise; /* the same from all rows, where fronts are in doubt, or redundant rows share forces
-                               with rows that the graph eliminated */
+    /* the same from all rows: where fronts are in doubt, or rows share forces with eliminated ones */
+    kc_function *otherwise;
 } kc_front_balance;
 
 #define KC_FRONT_BALANCE_ROOM(n, m, n_known, n_all, m_all) KC_REDUCED_MOTION_ROOM(n, m, n_known, n_all, m_all)
