@@ -167,9 +167,7 @@ class Motion:
 
     def rows(self, repeats: int) -> list[report.Row]:
         theirs, missing = peers.sides("loops", self)
-        ours = [
-            self.side(f"kanecore, tolerance {size:g}", lambda size=size: self._simulated(size)) for size in (1e-4, 1e-8)
-        ]
+        ours = [self.side(f"kanecore, tolerance {size:g}", partial(self._simulated, size)) for size in (1e-4, 1e-8)]
         return sides.in_milliseconds(sides.rows(f"{self.n} loops, {END} s", [*ours, *theirs], missing, repeats))
 
 

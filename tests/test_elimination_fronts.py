@@ -30,8 +30,13 @@ DERIVATIVES = ("linearize", "rhs_tangent", "rhs_parameter_gradient")
 Array = npt.NDArray[np.float64]
 
 
-def mechanism(parents: Sequence[int], *, grounded: Sequence[int] = (), doubled: Sequence[int] = ()) -> kc.Model:
-    """Loop i hangs on loop ``parents[i]``; the ``doubled`` ones have their second row twice."""
+def mechanism(
+    parents: Sequence[int], *, grounded: Sequence[int] = (), doubled: Sequence[int] = (), geared: Sequence[Any] = ()
+) -> kc.Model:
+    """Loop i hangs on loop ``parents[i]``; the ``doubled`` ones have their second row twice.
+
+    The first and the last crank turn alike: rows with the factors ``geared``, functions of their angle.
+    """
     n, frame = len(parents), me.ReferenceFrame("N")
     origin, (x, v), (m, g) = me.Point("O"), me.dynamicsymbols("x v"), sm.symbols("m g")
     origin.set_vel(frame, 0)
@@ -56,14 +61,16 @@ def mechanism(parents: Sequence[int], *, grounded: Sequence[int] = (), doubled: 
                 cranks.append(point)
         gap = point.pos_from(origin if i in grounded else base) - (2.2 - 0.1 * i * (i in grounded)) * frame.x
         rows += [gap.dot(frame.x), gap.dot(frame.y), *([2 * gap.dot(frame.y)] if i in doubled else [])]
+    held = [rates[-1][0]] if geared else []
     return kc.Model(
-        *(frame, [x, *(a for a, _, _ in angles)], [v, *(w for w, _, _ in rates)]),
+        *(frame, [x, *(a for a, _, _ in angles)], [v, *(w for w, _, _ in rates if w not in held)]),
         kd_eqs=[x.diff() - v, *(a.diff() - w for a, w in zip(chain(*angles), chain(*rates), strict=True))],
         q_dependent=[b for _, *rest in angles for b in rest],
-        u_dependent=[w for _, *rest in rates for w in rest],
+        u_dependent=[*held, *(w for _, *rest in rates for w in rest)],
         bodies=bodies,
         forcelist=[(body.point, -body.mass * g * frame.y) for body in bodies],
         configuration_constraints=rows,
+        velocity_constraints=[factor(angles[0][0]) * (rates[0][0] - rates[-1][0]) for factor in geared],
         name="loops",
     )
 
@@ -163,6 +170,26 @@ def test_nearest_states_are_those_without_fronts(monkeypatch: pytest.MonkeyPatch
         found, expected = (each.kernels.project(0.0, near(3, seed)) for each in (dyn, other))
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
         assert np.max(np.abs(dyn.configuration_residual(0.0, found))) < 1e-14
+
+
+GEARS: dict[str, list[Any]] = {
+    "twice": [lambda _: 1, lambda _: 2],
+    "times a function": [lambda _: 1, lambda a: 2 + sm.cos(a)],
+}
+
+
+@pytest.mark.parametrize("gears", GEARS)
+def test_rows_that_the_graph_eliminates_share_their_forces(gears: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows with constant coefficients the second vanishes, or leaves a rate without coefficients."""
+    monkeypatch.setattr(elimination_fronts, "HELP", 0.0)
+    model = mechanism([CARRIAGE] * 3, geared=GEARS[gears])
+    dyn = kc.compile(model, parameters=PARAMETERS, cc="none", kernels=["multipliers"])
+    x = near(3, 1)
+    x[dyn.n_q :] = 0.0
+    first, second = (dyn.multipliers(0.0, x)[dyn.constraint_names.index(f"velocity constraint {i}")] for i in (0, 1))
+    factors = [float(factor(x[1])) for factor in GEARS[gears]]
+    assert abs(first) > 0.1
+    assert second * factors[0] == pytest.approx(first * factors[1], rel=1e-12)
 
 
 @pytest.mark.long

@@ -133,9 +133,11 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
             if waiting[j].holds:
                 heapq.heappush(queue, waiting[j].key)
     taken = {i for front in found for i in front.rows}
-    if not left:
-        return found
-    return [*found, Front(tuple(sorted(left)), (), tuple(i for i in range(len(rows)) if i not in taken))]
+    others = tuple(i for i in range(len(rows)) if i not in taken)
+    if left or not found:
+        return [*found, Front(tuple(sorted(left)), (), others)]
+    root = found[-1]  # it asks what rows without speeds say as well
+    return [*found[:-1], Front(root.own, root.border, (*root.rows, *others))]
 
 
 class _Candidate:

@@ -3,7 +3,8 @@
 typedef struct kc_front_balance {
     kc_saddle *equations; /* k = 1 */
     kc_reduced_motion motion;
-    kc_function *otherwise; /* the same from all rows, where fronts are in doubt */
+    /* the same from all rows: where fronts are in doubt, or rows share forces with eliminated ones */
+    kc_function *otherwise;
 } kc_front_balance;
 
 #define KC_FRONT_BALANCE_ROOM(n, m, n_known, n_all, m_all) KC_REDUCED_MOTION_ROOM(n, m, n_known, n_all, m_all)
@@ -14,7 +15,9 @@ KC_INLINE kc_fault kc_balance_fronts(kc_front_balance *s, kc_real t, const kc_re
 {
     const kc_place at = {t, x, r, c};
     kc_real *const own = kc_place_motion(&s->motion, s->equations, w);
-    const kc_fault failed = kc_find_motion(&s->motion, s->equations, 1, &at, w, own);
+    kc_fault failed = KC_FAULT_UNLESS(kc_not(KC_TRUE));
+    if (!s->motion.forces || kc_count_of(c[s->motion.rank]) == s->motion.m_all)
+        failed = kc_find_motion(&s->motion, s->equations, 1, &at, w, own);
 #if !defined(KC_WIDE)
     if (KC_UNLIKELY(failed))
         return s->otherwise(t, x, r, c, w, out);
