@@ -56,7 +56,7 @@ MODULES = {
         "-O0",
         {"interpreter": PLAIN_MACHINE, "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS},
     ),
-    "_motion": ("-O0", dict.fromkeys(INTEGRATORS, AS_MODELS)),
+    "_motion": ("-O0", {**dict.fromkeys(INTEGRATORS, AS_MODELS), "contacts": "-O2"}),  # matrices: 1.4 times as fast
 }
 PUBLIC_PXD = ("__init__.pxd", "_table.pxd", "_ode.pxd")  # for users' Cython; the others are the extension's own
 

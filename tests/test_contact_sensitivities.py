@@ -127,6 +127,23 @@ def block(**options: Any) -> kc.CompiledModel:
     return compiled(plane_body([(-0.5, -0.5), (0.5, -0.5)], m, m / 6, m * g, **options), {m: 2.0, g: G})
 
 
+def test_a_puck_that_stops_and_is_pulled_away() -> None:
+    """It stops after v |v|/(2 μ g), in whichever direction, and breaks loose along the force that grows."""
+    law = {"normal": (0, 0, 1), "along": ((1, 0, 0), (0, 1, 0)), "mu": 0.3}
+    v = np.array([1.5, 2.0])
+    run = kc.Modes(particle(3), "P", **law).simulate((0.0, 1.0), [0, 0, 0, *v, 0], sensitivities=["x0"])
+    by_v = (np.outer(v, v) / 2.5 + 2.5 * np.eye(2)) / (0.6 * G)
+    assert_allclose(run.sensitivities[-1][:2, 3:5], by_v, rtol=1e-7)
+    assert_allclose(run.modes_sensitivities[1, 3:5], v / 2.5 / (0.3 * G), rtol=1e-7)
+    pulled = kc.Modes(particle(3, pull=F * t), "P", **law)
+    run = pulled.simulate((0.0, 1.6), [0.0, 0.0, 0.0, 0.0, 1.5, 0.0], sensitivities=["p"])
+    assert [modes["P"] for _, modes in run.modes] == ["slide", "stick", "slide"]
+    begins = 0.6 * G / 5.0  # then u = F (t² − t₀²)/(2 m) − μ g (t − t₀)
+    by = dict(zip(run.sensitivity_names, run.sensitivities[-1, 3], strict=True))
+    grown = (1.6**2 - begins**2) / 4
+    assert_allclose([by["F"], by["m"], by["g"]], [grown, -2.5 * grown, -0.3 * (1.6 - begins)], rtol=1e-6)
+
+
 def test_two_feet_stop_together() -> None:
     """Both slips are one function, so that the order does not matter; at rest both stick."""
     run = agrees(kc.Modes(block(), ["c0", "c1"], mu=0.5), (0.0, 0.6), [0.0, 0.5, 0.0, 1.0, 0.0, 0.0])

@@ -27,10 +27,10 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         double *way
         double now, since, slow
         double *noise
-        double *slipped
         double *mass
         double *half
         double *free
+        uint32_t *begins
         double *h
         double *delassus
         double *start
@@ -76,7 +76,7 @@ cdef class Contacts:
 
     Attributes
     ----------
-    mode, directions, noise, slipped : ndarray, (n,), (n, 2), (n,), (n,)
+    mode, directions, noise : ndarray, (n,), (n, 2), (n,)
         To be set: 0 open, 1 closed, 2 sliding, 3 held; directions of slip, and the slips that have them since they are zero with
         rounding.
     gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms : ndarray
@@ -93,7 +93,7 @@ cdef class Contacts:
     cdef Model model
     cdef object owned, room
     cdef double *scratch
-    cdef readonly object mode, directions, noise, slipped, least, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
+    cdef readonly object mode, directions, noise, least, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
     cdef readonly object reference, force, after, sizes, udot, free
 
     def __init__(self, Model model, Model rows, lengths, placed, mu, mu_kin, p, Py_ssize_t rank=-1):
@@ -113,28 +113,30 @@ cdef class Contacts:
         k.rows = rows.kernel(K_OUTPUTS)
         k.n_q, k.n_u, k.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
         k.n_constraints, k.n, k.n_rows = <uint32_t>model.n_constraints, <uint32_t>n, <uint32_t>n_rows
-        self.mode, self.directions, self.noise, self.slipped = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
+        self.mode, self.directions, self.noise = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n)
         self.least = np.zeros(n)
         values = np.zeros(2 * n + n_rows * (3 + n_u))
         self.gaps, self.gap_terms = values[:n], values[n:2 * n]
         self.speeds, self.speed_terms, _ = values[2 * n:2 * n + 3 * n_rows].reshape(3, n_rows)
         self.matrix = values[2 * n + 3 * n_rows:].reshape(n_rows, n_u)
         mass, half, self.free, h = np.zeros((n_u, n_u)), np.zeros(n_u), np.zeros(n_u), np.zeros((m, n_u))
+        begins = np.zeros(n_u, dtype=np.uint32)
         self.delassus, self.udot = np.zeros((m, m)), np.zeros(n_u)
         self.start, self.terms, self.force, self.after, self.sizes, self.reference = np.zeros((6, m))
         c, c_of_rows = constants_of(model, p, rank), constants_of(rows, p, -1)
         rows_work, work = np.zeros(rows.n_work), np.zeros(kc_contacts_work(k))
         self.room = np.zeros(model.n_work)
-        self.owned = length, places, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows
+        self.owned = length, places, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows, begins
         k.c, k.rows_c = data(c), data(c_of_rows)
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
         k.mu, k.mu_kin = data(coefficients), data(coefficients[1])
-        k.noise, k.slipped, k.least = data(self.noise), data(self.slipped), data(self.least)
+        k.noise, k.least = data(self.noise), data(self.least)
         k.way, k.mass, k.half, k.free = data(self.directions), data(mass), data(half), data(self.free)
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
         k.placed = <const uint32_t *>cnp.PyArray_DATA(places)
+        k.begins = <uint32_t *>cnp.PyArray_DATA(begins)
         k.work, k.reference = data(work), data(self.reference)
         self.model, self.scratch = model, data(self.room)
 
@@ -149,7 +151,7 @@ cdef class Contacts:
 
     @property
     def slow(self):
-        """The speed up to which a slip that begins in space keeps its direction."""
+        """The speed up to which a slip that begins or ends in space keeps its direction."""
         return self.k.slow
 
     @slow.setter

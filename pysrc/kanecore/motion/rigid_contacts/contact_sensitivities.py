@@ -139,7 +139,9 @@ class _Chain:
 
     def _at(self, problem: InitialValueProblem, leg: Leg, t: float, x: Array) -> _motion.Contacts:
         """Contacts in the modes of a leg, solved at a state."""
-        c: _motion.Contacts = self._numbers if problem is self._problem else self._course.owner.numbers(problem)
+        c: _motion.Contacts = (
+            self._numbers if problem is self._problem else self._course.owner.numbers(problem, self._numbers.slow)
+        )
         leg.set(c)
         c.at(t, x, self._inputs(problem, t, x))
         c.solve(c.start)
@@ -194,13 +196,15 @@ class _Chain:
         for k, leg in enumerate(legs):
             last = k + 1 == len(legs)
             end, x_end = (result.run.t, result.run.x) if last else (path[k + 1].t, path[k + 1].before)
-            own, seen = np.flatnonzero(owners == k), list[int]()
+            own, seen, moved = np.flatnonzero(owners == k), list[int](), None
             if end > leg.t:
                 seen = [
                     i for i, z in enumerate(zeros) if of_changes[i] < 0 and leg.t < z.t <= end and z.i < self._shown
                 ]
                 at = np.unique([*times[own], *(zeros[i].t for i in seen), end])
-                found = self._through(leg, end, path[k].after, when, total, at)
+                slows = not last and self._slows(path[k + 1], leg)
+                moved = self._until(leg, path[k + 1], path[k].after, when, total) if slows else None
+                found = self._through(leg, end, path[k].after, when, total, at, moved)
                 self._values[own] = found[np.searchsorted(at, times[own])]
                 s = found[-1]
             else:
@@ -210,7 +214,8 @@ class _Chain:
                 of_zeros[i] = self._zero(zeros[i], leg, found[np.searchsorted(at, zeros[i].t)])
             if not last:
                 change = path[k + 1]
-                moved = self._moved(change, leg, path[k].after, s, when if change.again else None)
+                if moved is None:
+                    moved = self._moved(change, leg, path[k].after, s, when if change.again else None)
                 when, states = moved[0], moved[1:]
                 total = self._changed(change, legs[k + 1], when, states)
                 for i in np.flatnonzero(np.array(of_changes) == k + 1).tolist():
@@ -240,35 +245,72 @@ class _Chain:
         columns[0], columns[1 : 1 + self._n] = when, states
         return columns
 
-    def _through(self, leg: Leg, end: float, x: Array, when: Array, total: Array, at: Array) -> Array:
-        """S at times of a leg, from the derivatives of its start: (len(at), n, m)."""
+    def _far(self, direction: Array, j: int, duration: float) -> float:
+        """A change of variable j for whole motions of a leg."""
+        size = self._size(direction, j, _FAR)
+        return min(size, _SHIFT * duration / abs(direction[0])) if direction[0] else size
+
+    def _through(
+        self, leg: Leg, end: float, x: Array, when: Array, total: Array, at: Array, moved: Array | None
+    ) -> Array:
+        """S at times of a leg, from the derivatives of its start, and of its end if that moves: (len(at), n, m)."""
         share = (end - at) / (end - leg.t)  # of the shift of the start, which is none at the end
+        inside = at if moved is None else at[:-1]
+        shifts = np.outer(share, when) + (0.0 if moved is None else np.outer(1.0 - share, moved[0]))
         found = np.empty((len(at), self._n, self._m))
         for j, direction in enumerate(self._directions(when, total).T):
-            size = self._size(direction, j, _FAR)
-            if direction[0]:
-                size = min(size, _SHIFT * (end - leg.t) / abs(direction[0]))
 
-            def states(taus: Array, direction: Array = direction) -> Array:
+            def states(taus: Array, direction: Array = direction, j: int = j) -> Array:
+                times = [inside + tau * shifts[: len(inside), j] for tau in taus]
                 return np.array(
-                    [self._nearby_states(leg, end, x, direction, tau, at + tau * direction[0] * share) for tau in taus]
+                    [
+                        np.asarray(self._nearby_run(leg, t[-1], x, direction, tau, t).sampled).reshape(-1)
+                        for tau, t in zip(taus, times, strict=True)
+                    ]
                 )
 
-            found[:, :, j] = along(states, size).reshape(len(at), self._n)
-        if when.any():
-            middle = self._nearby_states(leg, end, x, np.zeros(len(self._fixed)), 0.0, at)
-            rates = [self._rate(leg, t, y) for t, y in zip(at, middle.reshape(len(at), -1), strict=True)]
-            found -= np.array(rates)[:, :, np.newaxis] * share[:, np.newaxis, np.newaxis] * when
+            if len(inside):
+                size = self._far(direction, j, end - leg.t)
+                found[: len(inside), :, j] = along(states, size).reshape(len(inside), self._n)
+        if moved is not None:
+            found[-1] = moved[1:]
+        if shifts.any():
+            middle = self._nearby_run(leg, end, x, np.zeros(len(self._fixed)), 0.0, at)
+            rates = [self._rate(leg, t, y) for t, y in zip(at, np.asarray(middle.sampled), strict=True)]
+            found -= np.array(rates)[:, :, np.newaxis] * shifts[:, np.newaxis]
         return found
 
-    def _nearby_states(self, leg: Leg, end: float, x: Array, direction: Array, tau: float, at: Array) -> Array:
-        """States of a motion nearby in the modes of a leg, at times: (len(at) n,)."""
+    def _slows(self, change: Change, leg: Leg) -> bool:
+        """Test whether a slip in space ends a leg: its direction has no derivative where it is zero."""
+        return change.kind == "way" and not leg.directions[change.number // 2].any()
+
+    def _until(self, leg: Leg, change: Change, x: Array, when: Array, total: Array) -> Array:
+        """Derivatives of the time at which a slip in space becomes slow, and of the state then: those of its runs."""
+        found = np.empty((1 + self._n, self._m))
+        late = change.t + 0.5 * (change.t - leg.t)
+        for j, direction in enumerate(self._directions(when, total).T):
+
+            def ends(taus: Array, direction: Array = direction) -> Array:
+                runs = [self._nearby_run(leg, late, x, direction, tau, None, change.number) for tau in taus]
+                return np.array([[run.t, *run.x] for run in runs])
+
+            found[:, j] = along(ends, self._far(direction, j, change.t - leg.t))
+        return found
+
+    def _nearby_run(
+        self, leg: Leg, end: float, x: Array, direction: Array, tau: float, at: Array | None, law: int | None = None
+    ) -> _motion.Run:
+        """A motion nearby in the modes of a leg, with states at times; it ends where a law breaks, if one is given."""
         problem = self._nearby(direction, tau)
-        c = self._course.owner.numbers(problem)
+        c = self._course.owner.numbers(problem, self._numbers.slow)
         leg.set(c)
-        c.slow = self._numbers.slow
         begin = leg.t + tau * direction[0]
-        kept = recording(np.clip(at, begin, end), False)
+        kept = recording(None if at is None else np.clip(at, begin, end), False)
+        watch = None
+        if law is not None:
+            watch = _motion.Watch(
+                problem.dyn, [("contact", law)], [-1], [True], lambda i, t, y: (True, None), contacts=c
+            )
         run = _motion.integrate(
             problem.dyn,
             self._method,
@@ -280,15 +322,16 @@ class _Chain:
             step=0.0,
             max_step=np.inf,
             max_steps=MAX_STEPS,
+            watch=watch,
             contacts=c,
             **problem.arguments,
             **vars(kept),
         )
-        if run.error is not None or run.status != "success":
+        if run.error is not None or run.status != ("success" if law is None else "event"):
             raise run.error or IntegrationError(
                 f"sensitivities: a motion nearby from t = {begin!r} failed: {run.status}"
             )
-        return np.asarray(run.sampled).reshape(-1)
+        return run
 
     # ------------------------------------------------------------------------------------------------- zeros
     def _zero(self, zero: Any, leg: Leg, s: Array) -> Array:
@@ -317,9 +360,7 @@ class _Chain:
         """Derivatives of the time of a change, (m,), and of the state before it."""
         t, x = change.t, change.before
         rate = self._rate(leg, t, x)
-        if change.kind == "way":
-            when = np.zeros(self._m) if same is None else same
-        elif change.kind in ("event", "switch"):
+        if change.kind in ("event", "switch"):
             slopes = self._of_event(change.number, t, x, rate, s)
             when = self._time(*slopes, self._event_name(change.number), t, 0.0)
         else:
@@ -355,7 +396,7 @@ class _Chain:
         if own == "gap" and not course.contacts[i].is_rate:
             size = self._span * abs(float(self._at(self._problem, leg, leg.t, start).speeds[course.first[i]]))
         when = self._time(found[0], found[1:], called, change.t, size)
-        for j, mode in enumerate(change.now):
+        for j, mode in enumerate(change.now if change.kind == "law" else ()):
             for kind in _laws(mode):
                 contact = course.contacts[j]
                 if (j, kind) == (i, own) or (kind == "gap" and not contact.watched) or np.isinf(contact.mu):
@@ -385,8 +426,8 @@ class _Chain:
         if direction is None:
             size = np.linalg.norm(values)
             direction = values / size if size > 0.0 else np.eye(n - 1)[0]
-            if kind == "slip" and n == 2:
-                direction = c.directions[i, :1].copy()
+            if kind == "slip" and c.directions[i].any():
+                direction = c.directions[i, : n - 1].copy()
         along_way = float(direction @ values)
         if kind == "slip":
             return along_way, float(c.speed_terms[first + 1 : first + n].max()), direction
