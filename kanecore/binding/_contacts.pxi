@@ -31,6 +31,7 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         double *mass
         double *half
         double *free
+        uint32_t *begins
         double *h
         double *delassus
         double *start
@@ -120,12 +121,13 @@ cdef class Contacts:
         self.speeds, self.speed_terms, _ = values[2 * n:2 * n + 3 * n_rows].reshape(3, n_rows)
         self.matrix = values[2 * n + 3 * n_rows:].reshape(n_rows, n_u)
         mass, half, self.free, h = np.zeros((n_u, n_u)), np.zeros(n_u), np.zeros(n_u), np.zeros((m, n_u))
+        begins = np.zeros(n_u, dtype=np.uint32)
         self.delassus, self.udot = np.zeros((m, m)), np.zeros(n_u)
         self.start, self.terms, self.force, self.after, self.sizes, self.reference = np.zeros((6, m))
         c, c_of_rows = constants_of(model, p, rank), constants_of(rows, p, -1)
         rows_work, work = np.zeros(rows.n_work), np.zeros(kc_contacts_work(k))
         self.room = np.zeros(model.n_work)
-        self.owned = length, places, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows
+        self.owned = length, places, coefficients, values, mass, half, h, c, c_of_rows, rows_work, work, rows, begins
         k.c, k.rows_c = data(c), data(c_of_rows)
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
@@ -135,6 +137,7 @@ cdef class Contacts:
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
         k.placed = <const uint32_t *>cnp.PyArray_DATA(places)
+        k.begins = <uint32_t *>cnp.PyArray_DATA(begins)
         k.work, k.reference = data(work), data(self.reference)
         self.model, self.scratch = model, data(self.room)
 

@@ -204,6 +204,8 @@ int kc_improve(const kc_stride *s, const kc_events *e, double *stop)
     const double fall = g[1] - g[0], earlier = g[2] - g[1];
     if (g[0] == 0.0 || !(fabs(fall - earlier) < 0.5 * fabs(fall))) /* at the zero, or g jumps */
         return 0;
+    if (e->side && e->side[i] != 0.0 && fabs(g[0]) <= w.noise[i]) /* at the zero, with rounding */
+        return 0;
     const double change = g[0] * back * h / fall;
     /* steps of low order miss by much, as the interpolant of a longer step is different */
     if (!(fabs(change) < 0.25 * fabs(h)) || fabs(change) < kc_smallest_step(s->t, s->next))

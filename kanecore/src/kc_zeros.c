@@ -51,22 +51,29 @@ kc_status kc_values_within(const kc_stride *s, const kc_events *e, const kc_sear
     return status != KC_OK ? status : kc_values_at(s, e, s->t + theta * step.h, w->x, g);
 }
 
+/*
+ * Each component of a small state changes alone.  Components of a larger state change all at once, several times,
+ * by parts that are random and the same in each run: together these sums are as large as all changes, by
+ * independent roundings.
+ */
 kc_status kc_rounding_from(const kc_stride *s, const kc_events *e, const kc_search *w, double t,
                            double earlier, const double *slope, const double *g, double *noise)
 {
-    const uint32_t n = kc_n_x(s->run->system);
+    enum { MOST = 8 };
+    const uint32_t n = kc_n_x(s->run->system), changes = n < MOST ? n : MOST;
     const double small = 8.0 * DBL_EPSILON, later = small * fmax(fabs(t), fabs(earlier));
     double *const changed = w->spare + e->n;
+    uint32_t random = 1;
     kc_status status = KC_OK;
     memset(noise, 0, sizeof(double) * e->n);
-    for (uint32_t j = 0; j <= n && status == KC_OK; j++) {
+    for (uint32_t j = 0; j <= changes && status == KC_OK; j++) {
         memcpy(w->y, w->x, sizeof(double) * n);
-        if (j < n)
-            w->y[j] += small * w->y[j];
-        else
-            for (uint32_t m = 0; m < n; m++)
-                w->y[m] += later * slope[m];
-        status = kc_values_at(s, e, j < n ? t : t + later, w->y, changed);
+        for (uint32_t m = 0; m < n; m++) {
+            random = random * 1664525U + 1013904223U; /* Numerical Recipes' ranqd1 */
+            const double part = n <= MOST ? (double)(m == j) : ((double)random - 0x1p31) * 0x1p-31;
+            w->y[m] += j < changes ? part * small * w->y[m] : later * slope[m];
+        }
+        status = kc_values_at(s, e, j < changes ? t : t + later, w->y, changed);
         for (uint32_t i = 0; i < e->n; i++)
             noise[i] += fabs(changed[i] - g[i]);
     }

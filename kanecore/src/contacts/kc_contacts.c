@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const double DEPENDENT = 1e-10; /* of the largest pivot: RANK of tolerances.py */
+static const double CLEAR = 1e-6;      /* a pivot of rows of size 1 is far from dependence */
 static const double OF_PLACES = 1e-13; /* of the terms of a gap or a slip: a smaller one is zero */
 static const double OF_FORCES = 1e-12; /* of the terms of a force */
 static const double SLIP_ENDS = 1e-7;  /* of the fastest slip: a slower one, in space, is at its end */
@@ -47,10 +48,14 @@ size_t kc_contacts_work(const kc_contacts *k)
 
 static double product(size_t n, const double *a, const double *b)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t j = 0; j < 4; j++)
+            sum[j] += a[i + j] * b[i + j];
+    for (; i < n; i++)
+        sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static void evaluate_rows(const kc_contacts *k, double t, const double *x, const double *r)
@@ -61,34 +66,75 @@ static void evaluate_rows(const kc_contacts *k, double t, const double *x, const
 
 /* ------------------------------------------------------------------------------------- linear equations */
 
-/* L of M = L L', in place; 0 unless M is positive definite. */
-static int factored(size_t n, double *m)
+/* L of M = L L', in place; 0 unless M is positive definite.  Rows of L begin where those of M do: begins (n). */
+static int factored(size_t n, double *m, uint32_t *begins)
 {
-    for (size_t j = 0; j < n; j++) {
-        const double whole = m[j * n + j], rest = whole - product(j, m + j * n, m + j * n);
+    for (size_t i = 0; i < n; i++) {
+        double *const row = m + i * n;
+        size_t begin = 0;
+        while (begin < i && row[begin] == 0.0)
+            begin++;
+        begins[i] = (uint32_t)begin;
+        for (size_t j = begin; j < i; j++) {
+            const size_t from = begins[j] > begin ? begins[j] : begin;
+            row[j] = (row[j] - product(j - from, row + from, m + j * n + from)) / m[j * n + j];
+        }
+        const double whole = row[i], rest = whole - product(i - begin, row + begin, row + begin);
         if (!(rest > 64.0 * DBL_EPSILON * (double)n * whole))
             return 0;
-        const double root = sqrt(rest);
-        m[j * n + j] = root;
-        for (size_t i = j + 1; i < n; i++)
-            m[i * n + j] = (m[i * n + j] - product(j, m + i * n, m + j * n)) / root;
+        row[i] = sqrt(rest);
     }
     return 1;
 }
 
-static void forward(size_t n, const double *l, double *v)
+/* v = L^-1 v; returns the first place of v that is not zero. */
+static size_t forward(size_t n, const double *l, const uint32_t *begins, double *v)
 {
-    for (size_t i = 0; i < n; i++)
-        v[i] = (v[i] - product(i, l + i * n, v)) / l[i * n + i];
+    size_t first = 0;
+    while (first < n && v[first] == 0.0)
+        first++;
+    for (size_t i = first; i < n; i++) {
+        const size_t from = begins[i] > first ? begins[i] : first;
+        v[i] = (v[i] - (from < i ? product(i - from, l + i * n + from, v + from) : 0.0)) / l[i * n + i];
+    }
+    return first;
 }
 
-static void backward(size_t n, const double *l, double *v)
+static void backward(size_t n, const double *l, const uint32_t *begins, double *v)
 {
     for (size_t i = n; i-- > 0;) {
         v[i] /= l[i * n + i];
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = begins[i]; j < i; j++)
             v[j] -= l[i * n + j] * v[i];
     }
+}
+
+/* The solution of a x = b, in b, by elimination with pivots; 0 if a pivot is small, and rows may depend on others. */
+static int eliminated(size_t n, double *a, double *b)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t best = k;
+        for (size_t i = k + 1; i < n; i++)
+            if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
+                best = i;
+        if (!(fabs(a[best * n + k]) > CLEAR))
+            return 0;
+        for (size_t j = k; j < n && best != k; j++) {
+            const double kept = a[best * n + j];
+            a[best * n + j] = a[k * n + j], a[k * n + j] = kept;
+        }
+        const double kept = b[best], *const row = a + k * n;
+        b[best] = b[k], b[k] = kept;
+        for (size_t i = k + 1; i < n; i++) {
+            const double part = a[i * n + k] / row[k];
+            for (size_t j = k + 1; j < n && part != 0.0; j++)
+                a[i * n + j] -= part * row[j];
+            b[i] -= part * b[k];
+        }
+    }
+    for (size_t i = n; i-- > 0;)
+        b[i] = (b[i] - product(n - i - 1, a + i * n + i + 1, b + i + 1)) / a[i * n + i];
+    return 1;
 }
 
 /*
@@ -195,7 +241,7 @@ static void fill_with_nan(size_t n, double *out)
 void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, double *work, int all)
 {
     const size_t n = k->n_u, n_c = k->n_constraints, m = n_c + k->n_rows;
-    double *const g = k->work, *const gamma = g + n_c * n;
+    double *const g = k->work, *const gamma = g + n_c * n, *const from = gamma + n_c, *const to = from + m;
     evaluate_rows(k, t, x, r);
     k->now = t;
     work[0] = 0.0;
@@ -212,13 +258,13 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
         0.0; /* twice the kinetic energy: |v| <= sqrt(D energy) bounds the terms that cancelled in A */
     for (size_t i = 0; i < n; i++)
         energy += x[k->n_q + i] * product(n, k->mass + i * n, x + k->n_q);
-    if (!factored(n, k->mass)) {
+    if (!factored(n, k->mass, k->begins)) {
         work[0] = (double)KC_SINGULAR, work[1] = 0.0;
         return;
     }
-    forward(n, k->mass, k->half);
+    forward(n, k->mass, k->begins, k->half);
     memcpy(k->free, k->half, sizeof(double) * n);
-    backward(n, k->mass, k->free);
+    backward(n, k->mass, k->begins, k->free);
     memset(k->h, 0, sizeof(double) * m * n);
     memset(k->start, 0, sizeof(double) * m);
     memset(k->terms, 0, sizeof(double) * m);
@@ -231,6 +277,7 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
             left--;
             used = all || k->mode[contact] != KC_CONTACT_OPEN;
         }
+        from[i] = to[i] = 0.0;
         if (!used)
             continue;
         const double *const row = i < n_c ? g + i * n : matrix(k) + (i - n_c) * n;
@@ -239,15 +286,22 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
         for (size_t j = 0; j < n; j++)
             sum += fabs(row[j] * k->free[j]);
         memcpy(h, row, sizeof(double) * n);
-        forward(n, k->mass, h);
+        size_t end = n;
+        from[i] = (double)forward(n, k->mass, k->begins, h);
+        while (end > 0 && h[end - 1] == 0.0)
+            end--;
+        to[i] = (double)end;
         k->start[i] = bias + product(n, h, k->half);
         k->terms[i] = sum;
         if (i >= n_c)
             speed_terms(k)[i - n_c] += CANCELLED * sqrt(fmax(energy, 0.0) * product(n, h, h));
     }
     for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j <= i; j++)
-            k->delassus[i * m + j] = k->delassus[j * m + i] = product(n, k->h + i * n, k->h + j * n);
+        for (size_t j = 0; j <= i; j++) {
+            const size_t first = (size_t)fmax(from[i], from[j]), end = (size_t)fmin(to[i], to[j]);
+            k->delassus[i * m + j] = k->delassus[j * m + i] =
+                first < end ? product(end - first, k->h + i * n + first, k->h + j * n + first) : 0.0;
+        }
 }
 
 /* The size of a slip that is zero but for rounding, which accelerations bring into speeds, in row `row` of
@@ -277,11 +331,11 @@ static void direction(const kc_contacts *k, uint32_t contact, size_t row, double
     s[0] = size > 0.0 ? a / size : way[0], s[1] = size > 0.0 ? b / size : way[1];
 }
 
-void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
+/* Equations a x = b of the modes for forces scale x of the rows `equation`; returns their number. */
+static size_t equations(const kc_contacts *k, const double *start, int rubs, double *a, double *b,
+                        double *equation, double *scale)
 {
     const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
-    double *const a = k->work, *const b = a + m * m, *const x = b + m, *const equation = x + m,
-                  *const scale = equation + m, *const room = scale + m;
     double slip[2];
     size_t count = 0, row = n_c;
     for (size_t i = 0; i < n_c; i++)
@@ -312,20 +366,36 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
                 a[e * count + place] -= scale[e] * scale[place] * k->mu_kin[i] * slip[j - 1] *
                                         k->delassus[(size_t)equation[e] * m + row + j];
     }
-    double size = 0.0;
+    return count;
+}
+
+void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
+{
+    const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
+    double *const a = k->work, *const b = a + m * m, *const x = b + m, *const equation = x + m,
+                  *const scale = equation + m, *const room = scale + m;
+    double slip[2], size = 0.0;
+    size_t count = equations(k, start, rubs, a, b, equation, scale), row = n_c;
     for (size_t i = 0; i < count; i++)
         size = fmax(size, fabs(b[i]));
-    for (size_t j = 0; j < count && rubs; j++) {
-        const double kept = scale[j] > 0.0 ? k->reference[(size_t)equation[j]] / scale[j] : 0.0;
-        for (size_t i = 0; i < count && kept != 0.0; i++)
-            b[i] -= a[i * count + j] * kept;
+    k->count = k->rank = (int32_t)count, k->spread = 0.0;
+    if (eliminated(count, a, b))
+        memcpy(x, b, sizeof(double) * count);
+    else { /* forces of redundant rows are those nearest to the reference */
+        equations(k, start, rubs, a, b, equation, scale);
+        for (size_t j = 0; j < count && rubs; j++) {
+            const double kept = scale[j] > 0.0 ? k->reference[(size_t)equation[j]] / scale[j] : 0.0;
+            for (size_t i = 0; i < count && kept != 0.0; i++)
+                b[i] -= a[i * count + j] * kept;
+        }
+        k->rank = (int32_t)least(count, a, b, x, room, &k->spread);
+        k->spread = size > 0.0 ? k->spread / size : 0.0;
+        for (size_t j = 0; j < count && rubs; j++)
+            x[j] += scale[j] > 0.0 ? k->reference[(size_t)equation[j]] / scale[j] : 0.0;
     }
-    k->count = (int32_t)count, k->rank = (int32_t)least(count, a, b, x, room, &k->spread);
-    k->spread = size > 0.0 ? k->spread / size : 0.0;
     memset(k->force, 0, sizeof(double) * m);
     for (size_t i = 0; i < count; i++)
-        k->force[(size_t)equation[i]] = scale[i] * x[i] + (rubs ? k->reference[(size_t)equation[i]] : 0.0);
-    row = n_c;
+        k->force[(size_t)equation[i]] = scale[i] * x[i];
     for (uint32_t i = 0; i < k->n; row += k->length[i++]) {
         if (k->mode[i] != KC_CONTACT_SLIDES || k->length[i] < 2 || !rubs)
             continue;
@@ -416,7 +486,7 @@ void kc_contacts_pushed(const kc_contacts *k, double *out)
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n && k->force[i] != 0.0; j++)
             out[j] += k->h[i * n + j] * k->force[i];
-    backward(n, k->mass, out);
+    backward(n, k->mass, k->begins, out);
 }
 
 /* -------------------------------------------------------------------------------------- of the integrators

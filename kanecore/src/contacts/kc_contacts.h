@@ -49,6 +49,7 @@ typedef struct kc_contacts {
     double *slipped; /* (n) the slip at that time, of contacts with two rows t */
     /* results of kc_contacts_at() and kc_contacts_solve(); m = n_constraints + n_rows */
     double *mass, *half, *free; /* L (n_u n_u), L^-1 f, M^-1 f (n_u) */
+    uint32_t *begins;           /* (n_u) first column of each row of L that is not zero */
     double *h, *delassus;       /* (m n_u), (m m); rows that are not used are zero */
     double *start, *terms;      /* (m) accelerations without contact forces; sizes of their terms */
     double *reference;          /* (m) forces from which those of redundant rows differ least; usually zero */
