@@ -526,3 +526,16 @@ def test_a_table_that_is_thrown_obeys_the_laws(seed: int) -> None:
         assert np.abs(normal * gap).max() < 1e-9 * largest
     assert np.diff(run.energy).max() < 1e-7
     assert len(run.impacts) > 0
+
+
+def test_a_block_that_slides_to_and_fro_turns_back_each_time() -> None:
+    """m v̇ = F sin ωt ∓ R; in the end v is zero at cos ωt = ± π R/(2 F), and again half a period on."""
+    F, R, rate, periods = 30.0, 0.5 * 2.0 * G, 5.0, 20
+    dyn = particle(F * sm.sin(rate * TIME), -2.0 * G)
+    run = kc.Modes(dyn, "P", mu=0.5).simulate((0.0, 2 * np.pi * periods / rate), np.zeros(4))
+    turns = np.array([time for time, _ in run.modes[2:]])
+    assert len(turns) == 2 * periods - 1
+    assert_allclose(np.abs(np.cos(rate * turns[-4:])), np.pi * R / (2 * F), rtol=1e-6)
+    slip = [-1.0 if mode["P"] == "slide -" else 1.0 for _, mode in run.modes]
+    ways = np.array(slip)[np.searchsorted([time for time, _ in run.modes], run.t, side="right") - 1]
+    assert (ways * run.x[:, 2]).min() > -1e-9

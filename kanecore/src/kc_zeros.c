@@ -52,9 +52,9 @@ kc_status kc_values_within(const kc_stride *s, const kc_events *e, const kc_sear
 }
 
 /*
- * Each component of a small state changes alone.  Components of a larger state change all at once, several times,
- * by parts that are random and the same in each run: together these sums are as large as all changes, by
- * independent roundings.
+ * Each component of a small state changes alone.  Components of a larger state change all at once, several
+ * times, by parts that are random and the same in each run: together these sums are as large as all changes,
+ * by independent roundings.
  */
 kc_status kc_rounding_from(const kc_stride *s, const kc_events *e, const kc_search *w, double t,
                            double earlier, const double *slope, const double *g, double *noise)

@@ -58,6 +58,19 @@ static double product(size_t n, const double *a, const double *b)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/* The sum of the sizes of the terms of a product. */
+static double product_size(size_t n, const double *a, const double *b)
+{
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t j = 0; j < 4; j++)
+            sum[j] += fabs(a[i + j] * b[i + j]);
+    for (; i < n; i++)
+        sum[0] += fabs(a[i] * b[i]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 static void evaluate_rows(const kc_contacts *k, double t, const double *x, const double *r)
 {
     k->rows_work[0] = 0.0;
@@ -66,7 +79,8 @@ static void evaluate_rows(const kc_contacts *k, double t, const double *x, const
 
 /* ------------------------------------------------------------------------------------- linear equations */
 
-/* L of M = L L', in place; 0 unless M is positive definite.  Rows of L begin where those of M do: begins (n). */
+/* L of M = L L', in place; 0 unless M is positive definite.  Rows of L begin where those of M do: begins (n).
+ */
 static int factored(size_t n, double *m, uint32_t *begins)
 {
     for (size_t i = 0; i < n; i++) {
@@ -87,17 +101,13 @@ static int factored(size_t n, double *m, uint32_t *begins)
     return 1;
 }
 
-/* v = L^-1 v; returns the first place of v that is not zero. */
-static size_t forward(size_t n, const double *l, const uint32_t *begins, double *v)
+/* v = L^-1 v, of which the places before `first` are zero. */
+static void forward(size_t n, size_t first, const double *l, const uint32_t *begins, double *v)
 {
-    size_t first = 0;
-    while (first < n && v[first] == 0.0)
-        first++;
     for (size_t i = first; i < n; i++) {
         const size_t from = begins[i] > first ? begins[i] : first;
         v[i] = (v[i] - (from < i ? product(i - from, l + i * n + from, v + from) : 0.0)) / l[i * n + i];
     }
-    return first;
 }
 
 static void backward(size_t n, const double *l, const uint32_t *begins, double *v)
@@ -109,7 +119,8 @@ static void backward(size_t n, const double *l, const uint32_t *begins, double *
     }
 }
 
-/* The solution of a x = b, in b, by elimination with pivots; 0 if a pivot is small, and rows may depend on others. */
+/* The solution of a x = b, in b, by elimination with pivots; 0 if a pivot is small, and rows may depend on
+ * others. */
 static int eliminated(size_t n, double *a, double *b)
 {
     for (size_t k = 0; k < n; k++) {
@@ -262,7 +273,7 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
         work[0] = (double)KC_SINGULAR, work[1] = 0.0;
         return;
     }
-    forward(n, k->mass, k->begins, k->half);
+    forward(n, 0, k->mass, k->begins, k->half);
     memcpy(k->free, k->half, sizeof(double) * n);
     backward(n, k->mass, k->begins, k->free);
     memset(k->h, 0, sizeof(double) * m * n);
@@ -282,23 +293,28 @@ void kc_contacts_at(kc_contacts *k, double t, const double *x, const double *r, 
             continue;
         const double *const row = i < n_c ? g + i * n : matrix(k) + (i - n_c) * n;
         const double bias = i < n_c ? gamma[i] : biases(k)[i - n_c];
-        double *const h = k->h + i * n, sum = fabs(bias);
-        for (size_t j = 0; j < n; j++)
-            sum += fabs(row[j] * k->free[j]);
-        memcpy(h, row, sizeof(double) * n);
-        size_t end = n;
-        from[i] = (double)forward(n, k->mass, k->begins, h);
-        while (end > 0 && h[end - 1] == 0.0)
+        double *const h = k->h + i * n;
+        size_t first = 0, end = n;
+        while (first < n && row[first] == 0.0)
+            first++;
+        while (end > first && row[end - 1] == 0.0)
             end--;
+        k->terms[i] = fabs(bias) + product_size(end - first, row + first, k->free + first);
+        memcpy(h, row, sizeof(double) * n);
+        forward(n, first, k->mass, k->begins, h);
+        for (end = n; end > first && h[end - 1] == 0.0;)
+            end--;
+        from[i] = (double)first;
         to[i] = (double)end;
-        k->start[i] = bias + product(n, h, k->half);
-        k->terms[i] = sum;
+        k->start[i] = bias + product(end - first, h + first, k->half + first);
         if (i >= n_c)
-            speed_terms(k)[i - n_c] += CANCELLED * sqrt(fmax(energy, 0.0) * product(n, h, h));
+            speed_terms(k)[i - n_c] +=
+                CANCELLED * sqrt(fmax(energy, 0.0) * product(end - first, h + first, h + first));
     }
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++) {
-            const size_t first = (size_t)fmax(from[i], from[j]), end = (size_t)fmin(to[i], to[j]);
+            const size_t first = (size_t)(from[i] > from[j] ? from[i] : from[j]);
+            const size_t end = (size_t)(to[i] < to[j] ? to[i] : to[j]);
             k->delassus[i * m + j] = k->delassus[j * m + i] =
                 first < end ? product(end - first, k->h + i * n + first, k->h + j * n + first) : 0.0;
         }
@@ -404,12 +420,9 @@ void kc_contacts_solve(kc_contacts *k, const double *start, int rubs)
             k->force[row + j] = -k->mu_kin[i] * k->force[row] * slip[j - 1];
     }
     for (size_t i = 0; i < m; i++) {
-        double sum = start[i], terms = fabs(start[i]);
-        for (size_t j = 0; j < m; j++) {
-            const double part = k->delassus[i * m + j] * k->force[j];
-            sum += part, terms += fabs(part);
-        }
-        k->after[i] = sum, k->sizes[i] = terms;
+        const double *const row = k->delassus + i * m;
+        k->after[i] = start[i] + product(m, row, k->force);
+        k->sizes[i] = fabs(start[i]) + product_size(m, row, k->force);
     }
 }
 
@@ -520,9 +533,7 @@ static void refine(kc_contacts *k)
             if (k->mode[i] == KC_CONTACT_OPEN || (j > row && k->mode[i] == KC_CONTACT_SLIDES))
                 continue;
             const double *const a = matrix(k) + (j - n_c) * n;
-            double size = fabs(biases(k)[j - n_c]);
-            for (size_t l = 0; l < n; l++)
-                size += fabs(a[l] * k->udot[l]);
+            const double size = fabs(biases(k)[j - n_c]) + product_size(n, a, k->udot);
             missed[j] = biases(k)[j - n_c] + product(n, a, k->udot);
             most = fmax(most, fabs(missed[j])), largest = fmax(largest, size);
         }

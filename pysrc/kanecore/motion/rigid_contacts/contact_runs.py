@@ -551,8 +551,10 @@ class Course:
         if self.numbers.dependent and self.now != (OPEN,) * len(self.now):
             free = tuple(name for name, mode in zip(names, self.now, strict=True) if mode != OPEN)
             self.undetermined.append((t, free))
-        c = self.numbers
+        c, modes = self.numbers, self.numbers.mode.copy()
+        c.mode[self.begins] = np.minimum(modes[self.begins], 1)  # a slip begins at zero
         x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
+        c.mode[:] = modes
         self.at(t, x)
         c.since, c.slipped[:] = t, self.slips
         c.noise[:] = [_BEYOND * slip if begun else 0.0 for slip, begun in zip(self.slips, self.begins, strict=True)]
