@@ -27,7 +27,6 @@ cdef extern from "contacts/kc_contacts.h" nogil:
         double *way
         double now, since, slow
         double *noise
-        double *slipped
         double *mass
         double *half
         double *free
@@ -77,7 +76,7 @@ cdef class Contacts:
 
     Attributes
     ----------
-    mode, directions, noise, slipped : ndarray, (n,), (n, 2), (n,), (n,)
+    mode, directions, noise : ndarray, (n,), (n, 2), (n,)
         To be set: 0 open, 1 closed, 2 sliding, 3 held; directions of slip, and the slips that have them since they are zero with
         rounding.
     gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms : ndarray
@@ -94,7 +93,7 @@ cdef class Contacts:
     cdef Model model
     cdef object owned, room
     cdef double *scratch
-    cdef readonly object mode, directions, noise, slipped, least, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
+    cdef readonly object mode, directions, noise, least, gaps, gap_terms, speeds, speed_terms, matrix, delassus, start, terms
     cdef readonly object reference, force, after, sizes, udot, free
 
     def __init__(self, Model model, Model rows, lengths, placed, mu, mu_kin, p, Py_ssize_t rank=-1):
@@ -114,7 +113,7 @@ cdef class Contacts:
         k.rows = rows.kernel(K_OUTPUTS)
         k.n_q, k.n_u, k.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
         k.n_constraints, k.n, k.n_rows = <uint32_t>model.n_constraints, <uint32_t>n, <uint32_t>n_rows
-        self.mode, self.directions, self.noise, self.slipped = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n), np.zeros(n)
+        self.mode, self.directions, self.noise = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros(n)
         self.least = np.zeros(n)
         values = np.zeros(2 * n + n_rows * (3 + n_u))
         self.gaps, self.gap_terms = values[:n], values[n:2 * n]
@@ -132,7 +131,7 @@ cdef class Contacts:
         k.rows_work, k.values = data(rows_work), data(values)
         k.length, k.mode = <const uint32_t *>cnp.PyArray_DATA(length), <int32_t *>cnp.PyArray_DATA(self.mode)
         k.mu, k.mu_kin = data(coefficients), data(coefficients[1])
-        k.noise, k.slipped, k.least = data(self.noise), data(self.slipped), data(self.least)
+        k.noise, k.least = data(self.noise), data(self.least)
         k.way, k.mass, k.half, k.free = data(self.directions), data(mass), data(half), data(self.free)
         k.h, k.delassus, k.start, k.terms = data(h), data(self.delassus), data(self.start), data(self.terms)
         k.force, k.after, k.sizes, k.udot = data(self.force), data(self.after), data(self.sizes), data(self.udot)
@@ -152,7 +151,7 @@ cdef class Contacts:
 
     @property
     def slow(self):
-        """The speed up to which a slip that begins in space keeps its direction."""
+        """The speed up to which a slip that begins or ends in space keeps its direction."""
         return self.k.slow
 
     @slow.setter

@@ -64,7 +64,6 @@ class Contacts:
     directions: _Array
     noise: _Array
     least: _Array
-    slipped: _Array
     gaps: _Array
     gap_terms: _Array
     speeds: _Array

@@ -10,9 +10,9 @@ static const double DEPENDENT = 1e-10; /* of the largest pivot: RANK of toleranc
 static const double CLEAR = 1e-6;      /* a pivot of rows of size 1 is far from dependence */
 static const double OF_PLACES = 1e-13; /* of the terms of a gap or a slip: a smaller one is zero */
 static const double OF_FORCES = 1e-12; /* of the terms of a force */
-static const double SLIP_ENDS = 1e-7;  /* of the fastest slip: a slower one, in space, is at its end */
 static const double CANCELLED = 0.1;   /* weight of terms that cancelled in the rows themselves */
 static const double ROUNDED = 1e-12;   /* of the largest terms of accelerations */
+static const double RELEASED = 3.0;    /* times a slow slip: a faster one has its own direction */
 static const double BEYOND = 10.0;     /* times a slip that is zero with rounding: a faster one is one */
 
 static double *gaps(const kc_contacts *k)
@@ -327,8 +327,8 @@ static double rounded_slip(const kc_contacts *k, uint32_t contact, size_t row)
     return k->noise[contact] + OF_FORCES * k->terms[row] * fabs(k->now - k->since);
 }
 
-/* A slip that begins has the direction in which it begins while it is slower. */
-static double begin_of_slip(const kc_contacts *k, uint32_t contact, size_t row)
+/* A slower slip is at its begin or its end, and has a direction that is known. */
+static double slow_slip(const kc_contacts *k, uint32_t contact, size_t row)
 {
     return fmax(k->slow, BEYOND * rounded_slip(k, contact, row));
 }
@@ -340,7 +340,7 @@ static void direction(const kc_contacts *k, uint32_t contact, size_t row, double
     s[0] = way[0], s[1] = 0.0;
     if (k->length[contact] < 3)
         return;
-    const double begins = begin_of_slip(k, contact, k->n_constraints + row);
+    const double begins = slow_slip(k, contact, k->n_constraints + row);
     const double part = begins > 0.0 ? hypot(v[0], v[1]) / begins : (double)INFINITY;
     const double known = begins * exp(-part * part);
     const double a = v[0] + known * way[0], b = v[1] + known * way[1], size = hypot(a, b);
@@ -442,8 +442,10 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
         }
         size_t row = n_c;
         for (uint32_t i = 0; i < k->n; row += k->length[i++]) {
-            if (k->mode[i] == KC_CONTACT_OPEN)
+            if (k->mode[i] == KC_CONTACT_OPEN) {
+                memset(f + row, 0, sizeof(double) * k->length[i]);
                 continue;
+            }
             const double *const d = k->delassus + row * m, before = f[row];
             const size_t length = k->length[i];
             for (size_t j = row; j < row + length && k->mode[i] == KC_CONTACT_HELD; j++) {
@@ -681,13 +683,11 @@ void kc_contacts_laws(kc_contacts *k, double *g)
         } else if (k->length[i] == 2) {
             g[1] = k->way[2 * (size_t)i] * v[1] + OF_PLACES * of_v[1] + rounded_slip(k, i, row + 1);
         } else {
-            const double *const way = k->way + 2 * (size_t)i, square = v[1] * v[1] + v[2] * v[2];
-            const double begun = 3.0 * begin_of_slip(k, i, row + 1);
-            const double gained = hypot(k->after[row + 1], k->after[row + 2]) * fabs(k->now - k->since);
-            const double small = rounded_slip(k, i, row + 1) + rounded_slip(k, i, row + 2);
-            const int begins = way[0] != 0.0 || way[1] != 0.0;
-            g[1] =
-                begins ? begun * begun - square : sqrt(square) + small - SLIP_ENDS * (k->slipped[i] + gained);
+            const double *const way = k->way + 2 * (size_t)i, size = hypot(v[1], v[2]);
+            const double slow = slow_slip(k, i, row + 1);
+            const double forth = way[0] * v[1] + way[1] * v[2] + rounded_slip(k, i, row + 1) +
+                                 rounded_slip(k, i, row + 2) + OF_PLACES * (of_v[1] + of_v[2]);
+            g[1] = way[0] != 0.0 || way[1] != 0.0 ? fmin(forth, RELEASED * slow - size) : size - slow;
         }
     }
 }

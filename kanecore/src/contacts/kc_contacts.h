@@ -40,13 +40,11 @@ typedef struct kc_contacts {
     const double *mu, *mu_kin; /* (n) friction coefficients at rest and in slip */
     const double *least;       /* (n) least normal forces of kc_contacts_relax() */
     int32_t *mode;             /* (n) */
-    double *way;               /* (2 n) s of planar contacts; directions of beginning slips, or zeros */
+    double *way;               /* (2 n) s of planar contacts; directions of slow slips in space, or zeros */
     double now;                /* time of the last evaluation */
     double since;  /* time since which the modes hold: speeds have the rounding of accelerations from then */
-    double slow;   /* a slip that begins has its known direction while it is slower: later friction turns it
-                      stiffly */
+    double slow;   /* a slower slip begins or ends, and has a known direction: friction turns it stiffly */
     double *noise; /* (n) a slip of this size is zero with rounding, and has the direction in `way` */
-    double *slipped; /* (n) the slip at that time, of contacts with two rows t */
     /* results of kc_contacts_at() and kc_contacts_solve(); m = n_constraints + n_rows */
     double *mass, *half, *free; /* L (n_u n_u), L^-1 f, M^-1 f (n_u) */
     uint32_t *begins;           /* (n_u) first column of each row of L that is not zero */

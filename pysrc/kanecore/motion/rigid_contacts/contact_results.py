@@ -32,13 +32,12 @@ class Leg:
     mode: npt.NDArray[np.int32]
     directions: Array
     noise: Array
-    slipped: Array
     reference: Array
 
     def set(self, c: _motion.Contacts) -> None:
         """Let contacts have these modes."""
         c.mode[:], c.directions[:], c.noise[:] = self.mode, self.directions, self.noise
-        c.slipped[:], c.reference[:], c.since = self.slipped, self.reference, self.t
+        c.reference[:], c.since = self.reference, self.t
 
 
 @dataclass(frozen=True)

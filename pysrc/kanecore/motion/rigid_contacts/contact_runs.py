@@ -69,7 +69,8 @@ Array = npt.NDArray[np.float64]
 _TOUCHES = 1e-9  # of the terms of a gap: a smaller one is closed at the start, or where others close
 _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
-_SLOW = 1e4  # times atol: a slip that begins in space keeps its direction so long
+_SLOW = 1e4  # times atol: a slip that begins or ends in space keeps its direction so long
+_ERROR = 1e-2  # of a slow slip: a slower one has the size of errors
 _ENDS_TOO = 1e-5  # of the slip before: a slower one ends together with another one
 _HOLDS = 1e-6  # of the terms of a gap or a speed: a smaller one is zero where a switch goes on
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
@@ -179,8 +180,8 @@ class Modes:
         ]
         return [contact for contact in self.contacts if not contact.constraint] + switches
 
-    def numbers(self, problem: InitialValueProblem) -> _motion.Contacts:
-        """The contacts of a run, for the integrators."""
+    def numbers(self, problem: InitialValueProblem, slow: float = 0.0) -> _motion.Contacts:
+        """The contacts of a run, for the integrators; a slower slip in space begins or ends."""
         if self._rows is None:
             from kanecore.emit.contact_rows import contact_rows
 
@@ -188,7 +189,9 @@ class Modes:
         lengths = [len(contact.axes) for contact in self.contacts]
         placed = [1 - contact.is_rate + 2 * (not contact.watched) for contact in self.contacts]
         mu, mu_kin = [c.mu_static for c in self.contacts], [c.mu for c in self.contacts]
-        return _motion.Contacts(self.dyn, self._rows, lengths, placed, mu, mu_kin, problem.p, problem.rank)
+        numbers = _motion.Contacts(self.dyn, self._rows, lengths, placed, mu, mu_kin, problem.p, problem.rank)
+        numbers.slow = slow
+        return numbers
 
     def simulate(
         self,
@@ -296,7 +299,7 @@ class Modes:
         result.t_events, result.y_events = watched.times[:n], watched.states[:n]
         result.contacts, result.modes, result.undetermined = self.named, course.modes, course.undetermined
         result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
-        result.legs, result.numbers = course.legs, lambda: self.numbers(problem)
+        result.legs, result.numbers = course.legs, lambda: self.numbers(problem, course.numbers.slow)
         if run.error is not None:
             vars(run.error)["trajectory"] = result
             raise run.error
@@ -314,8 +317,7 @@ class Course:
     def __init__(self, owner: Modes, problem: InitialValueProblem, small: float) -> None:
         self.owner, self.problem, self._small = owner, problem, small
         self.contacts: list[Contact] = owner.contacts
-        self.numbers = owner.numbers(problem)
-        self.numbers.slow = _SLOW * small
+        self.numbers = owner.numbers(problem, _SLOW * small)
         self.lengths = [len(contact.axes) for contact in self.contacts]
         self.n_c = problem.dyn.n_constraints
         self.first = np.concatenate([[0], np.cumsum(self.lengths)[:-1]]).astype(int)  # rows of the speeds
@@ -331,6 +333,7 @@ class Course:
         self.path: list[Change] = []
         self._struck: Sequence[int] = ()
         self._guess = np.zeros(self.n_c + sum(self.lengths))
+        self._slipped = np.zeros(len(self.contacts))
         self._at_once, self._last, self._now = 0, np.nan, problem.t0
         self._turned: tuple[int, bool] | None = None
 
@@ -444,9 +447,10 @@ class Course:
                 )
         else:
             self._at_once = 0
-        if what == "slip" and self.lengths[i] == 3 and c.directions[i].any() and self.slips[i] > c.slow:
+        if what == "slip" and self.lengths[i] == 3 and (not c.directions[i].any() or self.slips[i] > c.slow):
             known = self._known(t, x, "way", k)
-            c.directions[i] = 0.0  # it has begun, and its direction is its own
+            # a slow slip keeps the direction in which it ends; that of one that has begun is its own
+            c.directions[i] = 0.0 if c.directions[i].any() else _unit(self.slip(i))
             self.legs.append(replace(self.legs[-1], t=t, directions=c.directions.copy()))
             return self._noted(known, x)
         near = [j for j in range(len(c.gaps)) if j == i or self.now[j] != OPEN or self._closes(j)]
@@ -517,6 +521,11 @@ class Course:
     def _pulls(self, i: int) -> bool:
         """Test whether a contact that touches is held, whatever its speed is."""
         return self.contacts[i].holds and bool(self.contacts[i].constraint or self.now[i] == HELD)
+    def _noise(self, i: int) -> float:
+        """The size of a slip that begins at zero with rounding; in space friction turns it stiffly, with errors."""
+        c = self.numbers
+        error = _ERROR * c.slow if self.now[i] == SLIDE else 0.0
+        return max(_BEYOND * float(np.linalg.norm(self.slip(i))), error) if self.begins[i] else 0.0
 
     def _ends(self, t: float, i: int) -> bool:
         """Test whether a slip in space ends with another one: all do as a body comes to rest."""
@@ -524,7 +533,7 @@ class Course:
             return False
         row, c = self.n_c + self.first[i], self.numbers
         gained = np.linalg.norm(c.after[row + 1 : row + 3]) * (t - c.since)
-        return bool(self.slips[i] <= _ENDS_TOO * (c.slipped[i] + gained))
+        return bool(self.slips[i] <= max(_ENDS_TOO * (self._slipped[i] + gained), _ERROR * c.slow))
 
     def _settled(
         self, t: float, x: Array, touching: Sequence[int], choices: Mapping[int, tuple[str, ...]], ended: Sequence[int]
@@ -556,9 +565,9 @@ class Course:
         x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
         c.mode[:] = modes
         self.at(t, x)
-        c.since, c.slipped[:] = t, self.slips
-        c.noise[:] = [_BEYOND * slip if begun else 0.0 for slip, begun in zip(self.slips, self.begins, strict=True)]
-        kept = (values.copy() for values in (c.directions, c.noise, c.slipped, c.reference))
+        c.since, self._slipped = t, self.slips
+        c.noise[:] = [self._noise(i) for i in range(len(self.contacts))]
+        kept = (values.copy() for values in (c.directions, c.noise, c.reference))
         self.legs.append(Leg(t, c.mode.copy(), *kept))
         return x
 
@@ -637,6 +646,10 @@ class Course:
                 if d[row, row] <= self.contacts[i].mu * float(way @ d[row, row + 1 : row + self.lengths[i]]):
                     return False
         return True
+
+
+def _unit(v: Array) -> Array:
+    return np.asarray(v / np.linalg.norm(v))
 
 
 def _refuse(dyn: Any) -> None:
