@@ -521,6 +521,7 @@ class Course:
     def _pulls(self, i: int) -> bool:
         """Test whether a contact that touches is held, whatever its speed is."""
         return self.contacts[i].holds and bool(self.contacts[i].constraint or self.now[i] == HELD)
+
     def _noise(self, i: int) -> float:
         """The size of a slip that begins at zero with rounding; in space friction turns it stiffly, with errors."""
         c = self.numbers
@@ -559,7 +560,8 @@ class Course:
             self.modes.append((t, dict(zip(names, told, strict=True))))
         if self.numbers.dependent and self.now != (OPEN,) * len(self.now):
             free = tuple(name for name, mode in zip(names, self.now, strict=True) if mode != OPEN)
-            self.undetermined.append((t, free))
+            if free not in (said for _, said in self.undetermined):
+                self.undetermined.append((t, free))
         c, modes = self.numbers, self.numbers.mode.copy()
         c.mode[self.begins] = np.minimum(modes[self.begins], 1)  # a slip begins at zero
         x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
