@@ -25,7 +25,7 @@ def box(width: float, height: float) -> list[tuple[float, float]]:
 
 
 def bodies(shapes: Mapping[str, tuple[float, float, Sequence[tuple[float, float]]]], table: Any = None) -> Any:
-    """Bodies in a plane by mass, moment of inertia and corners: "A" has points "A0", "A1", ..., coordinates "xA", "yA", "aA".
+    """Bodies in a plane: mass, moment of inertia, corners; A has points "A0", "A1", ..., coordinates "xA", "yA", "aA".
 
     ``table``: way along x, way along y, and angle of a table with the point "table" in the frame "table".
     """
