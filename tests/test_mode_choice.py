@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 
 import kanecore as kc
 from kanecore.motion.initial_value_problem import posed
-from kanecore.motion.rigid_contacts.mode_choice import BACK, FORTH, OPEN, STICK, Choice
+from kanecore.motion.rigid_contacts.mode_choice import BACK, FORTH, OPEN, SLIDE, STICK, Choice
 
 G = 9.81
 TIME = me.dynamicsymbols._t
@@ -300,8 +300,8 @@ def test_a_dumbbell_tips_over_beside_its_rod() -> None:
 SPACE: dict[str, Any] = {"normal": (0, 0, 1), "along": ((1, 0, 0), (0, 1, 0))}
 
 
-def table(height: float = 0.7) -> kc.CompiledModel:
-    """A table of 10 kg on four legs, pulled along x by an input at its mass centre."""
+def free_in_space(corners: dict[str, Any], mass: float, inertia: tuple[float, ...]) -> kc.CompiledModel:
+    """A body in space with named corners, pulled along x by an input at its mass centre."""
     N, O = ground()  # noqa: E741
     q, u = me.dynamicsymbols("x y z roll pitch yaw"), me.dynamicsymbols("vx vy vz p1 p2 p3")
     f = me.dynamicsymbols("f")
@@ -312,10 +312,16 @@ def table(height: float = 0.7) -> kc.CompiledModel:
     B.set_ang_vel(N, sum((speed * axis for axis, speed in zip(B, u[3:], strict=True)), me.Vector(0)))
     C = O.locatenew("C", sum((a * axis for a, axis in zip(q[:3], N, strict=True)), me.Vector(0)))
     C.set_vel(N, sum((a * axis for a, axis in zip(u[:3], N, strict=True)), me.Vector(0)))
-    legs = [C.locatenew(f"leg{i}{j}", 0.5 * i * B.x + 0.4 * j * B.y - height * B.z) for i in (-1, 1) for j in (-1, 1)]
-    body = me.RigidBody("table", C, B, 10.0, (me.inertia(B, 1, 1.2, 1.5), C))
-    loads = [(C, -10 * G * N.z + f * N.x)]
-    return compiled(kc.Model(N, q, u, kinematic, bodies=[body], forcelist=loads, points=legs, name="table"))
+    points = [C.locatenew(name, r[0] * B.x + r[1] * B.y + r[2] * B.z) for name, r in corners.items()]
+    body = me.RigidBody("body", C, B, mass, (me.inertia(B, *inertia), C))
+    loads = [(C, -mass * G * N.z + f * N.x)]
+    return compiled(kc.Model(N, q, u, kinematic, bodies=[body], forcelist=loads, points=points, name="table"))
+
+
+def table(height: float = 0.7) -> kc.CompiledModel:
+    """A table of 10 kg on four legs."""
+    legs = {f"leg{i}{j}": (0.5 * i, 0.4 * j, -height) for i in (-1, 1) for j in (-1, 1)}
+    return free_in_space(legs, 10.0, (1.0, 1.2, 1.5))
 
 
 @pytest.mark.long
@@ -416,24 +422,113 @@ def _by_enumeration(d: Any, w0: Any, slips: Any, mu: float) -> list[Any]:
     return found
 
 
+def _touching(dyn: kc.CompiledModel, n: int, mu: float, x: Any, rng: Any, flat: bool) -> Any:
+    """The contacts of n corners at x, each on a plane of its own, or all on parallel ones."""
+    places, laws = dyn.positions(0.0, x, named=True), {}
+    for name in [f"c{i}" for i in range(n)]:
+        if dyn.n_q == 3:
+            angle = 0.0 if flat else rng.normal()
+            normal, along = (np.sin(angle), np.cos(angle), 0.0), (np.cos(angle), -np.sin(angle), 0.0)
+        else:
+            axes = np.linalg.qr(np.array([[0.0, 0.0, 1.0], *rng.normal(size=(2, 3))]).T)[0].T
+            axes = axes if flat else np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            normal, along = axes[0], axes[1:]
+        laws[name] = {"normal": normal, "along": along, "origin": places[name]}
+    c = kc.Modes(dyn, laws, mu=mu).numbers(posed(dyn, (0.0, 1.0), x, None, None, True))
+    c.at(0.0, x, np.zeros(dyn.n_r))
+    return c
+
+
+def _chosen(c: Any, n: int, w0: Any, mu: float) -> Any:
+    """The modes of n contacts, or None."""
+    slips = c.speeds.reshape(n, -1)[:, 1:]
+    begins = [not slip.any() for slip in slips]
+    ways = {True: (SLIDE, SLIDE), False: (FORTH, BACK)}[slips.shape[1] == 2]
+    options = [
+        (STICK, *dict.fromkeys(ways), OPEN) if begun else (ways[int(slip[0] < 0.0)], OPEN)
+        for slip, begun in zip(slips, begins, strict=True)
+    ]
+    return Choice(c, [len(slips[0]) + 1] * n, w0, np.abs(w0) + 1e-9, options, begins, np.full(n, mu), 0.0 * w0).first()
+
+
+@pytest.mark.parametrize("flat", [True, False])
 @pytest.mark.parametrize(("n", "seed"), [(2, 0), (3, 1), *(pytest.param(6, i, marks=pytest.mark.long) for i in (2, 3))])
-def test_modes_of_random_bodies_solve_the_complementarity_problem(n: int, seed: int) -> None:
+def test_modes_of_random_bodies_solve_the_complementarity_problem(n: int, seed: int, flat: bool) -> None:
     """Each acceleration that is chosen is one of those that a search through all modes finds."""
     rng = np.random.default_rng(seed)
-    height, lengths = rng.uniform(0.05, 0.8), [2] * n
+    height = rng.uniform(0.05, 0.8)
     dyn = body(*((place, -height) for place in rng.uniform(-1, 1, n)), inertia=rng.uniform(0.1, 1.0))
     for _ in range(8):
         mu, speed = rng.uniform(0.0, 0.9), rng.choice([0.0, 1.0, -0.7])
-        x = np.array([0.0, height, 0.0, speed, 0.0, 0.0])
-        c = kc.Modes(dyn, [f"c{i}" for i in range(n)], mu=mu).numbers(posed(dyn, (0.0, 1.0), x, None, None, True))
-        c.at(0.0, x, np.zeros(0))
+        c = _touching(dyn, n, mu, np.array([0.0, height, 0.0, speed, 0.0, 0.0]), rng, flat)
         w0 = c.start + c.matrix @ rng.normal(size=3) * 9.0
-        slips = c.speeds[1::2].copy()
-        ways = {0: (STICK, FORTH, BACK, OPEN), 1: (FORTH, OPEN), -1: (BACK, OPEN)}
-        options = [ways[int(np.sign(slip))] for slip in slips]
-        limits = np.full(n, mu)
-        choice = Choice(c, lengths, w0, np.abs(w0) + 1e-9, options, [slip == 0 for slip in slips], limits, 0.0 * w0)
-        found, chosen = _by_enumeration(c.delassus, w0, slips, mu), choice.first()
+        found, chosen = _by_enumeration(c.delassus, w0, c.speeds[1::2].copy(), mu), _chosen(c, n, w0, mu)
+        assert (chosen is None) == (not found)
+        assert chosen is None or min(np.abs(c.after - w).max() for w in found) < 1e-6 * np.abs(w0).max()
+
+
+def _by_iteration(d: Any, w0: Any, mu: float) -> Any:
+    """Accelerations of bodies at rest by a fixed point on the cones, f = P(f − w/ρ); None if it does not end.
+
+    Jean & Moreau 1992; forces change all at once, not one by one.
+    """
+    n, f, largest = len(w0) // 3, np.zeros(len(w0)), np.linalg.eigvalsh(d)[-1]
+    for _ in range(20_000):
+        forces = (f - (w0 + d @ f) / largest).reshape(n, 3)
+        normal = np.maximum(forces[:, 0], 0.0)
+        size = np.maximum(np.linalg.norm(forces[:, 1:], axis=1), 1e-300)
+        along = forces[:, 1:] * np.minimum(1.0, mu * normal / size)[:, None]
+        f, before = np.column_stack([normal, along]).ravel(), f
+        if np.abs(f - before).max() <= 1e-14 * np.abs(f).max():
+            return w0 + d @ f
+    return None
+
+
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize(
+    ("n", "seed"), [(2, 0), *(pytest.param(n, n, marks=pytest.mark.long) for n in (1, 3, 4, 5, 6))]
+)
+def test_random_bodies_in_space_obey_the_laws_of_friction(n: int, seed: int, flat: bool) -> None:
+    """0 ≤ N ⊥ w_n ≥ 0 and T = −μ N w_t/|w_t|, or |T| ≤ μ N; up to three contacts have one acceleration."""
+    rng = np.random.default_rng(seed)
+    dyn = free_in_space({f"c{i}": rng.uniform(-1, 1, 3) for i in range(n)}, 1.0, (0.3, 0.4, 0.5))
+    for _ in range(8):
+        mu = rng.uniform(0.0, 0.8)
+        c = _touching(dyn, n, mu, np.zeros(12), rng, flat)
+        w0 = c.start + c.matrix @ rng.normal(size=6) * 9.0
+        assert _chosen(c, n, w0, mu) is not None
+        w, f = (w0 + c.delassus @ c.force).reshape(n, 3) / np.abs(w0).max(), c.force.reshape(n, 3)
+        f = f / max(np.abs(f).max(), 1e-30)
+        speed, friction = (np.linalg.norm(each[:, 1:], axis=1) for each in (w, f))
+        assert min(f[:, 0].min(), w[:, 0].min(), (mu * f[:, 0] - friction).min()) > -1e-9
+        assert np.abs(f[:, 0] * w[:, 0]).max() < 1e-9
+        assert_allclose(speed[:, None] * f[:, 1:], -mu * f[:, :1] * w[:, 1:], atol=1e-8)
+        same = _by_iteration(c.delassus, w0, mu)
+        assert n > 3 or same is None or np.abs(c.after - same).max() < 1e-6 * np.abs(w0).max()
+
+
+@pytest.mark.parametrize(("n", "seed"), [(3, 0), *(pytest.param(6, n, marks=pytest.mark.long) for n in range(4))])
+def test_random_bodies_that_slide_in_space_solve_a_linear_complementarity_problem(n: int, seed: int) -> None:
+    """Directions of friction are known, so that each contact is open or slides: all are tried."""
+    rng = np.random.default_rng(seed)
+    dyn = free_in_space({f"c{i}": rng.uniform(-1, 1, 3) for i in range(n)}, 1.0, (0.3, 0.4, 0.5))
+    for _ in range(8):
+        mu, x = rng.uniform(0.0, 0.8), np.concatenate([np.zeros(6), rng.normal(size=6)])
+        c = _touching(dyn, n, mu, x, rng, bool(rng.integers(2)))
+        w0 = c.start + c.matrix @ rng.normal(size=6) * 9.0
+        slips, forces = c.speeds.reshape(n, 3)[:, 1:], np.zeros((n, 3, n))
+        forces[range(n), 0, range(n)] = 1.0
+        forces[range(n), 1:, range(n)] = -mu * slips / np.linalg.norm(slips, axis=1)[:, None]
+        pushed, found = c.delassus @ forces.reshape(3 * n, n), []
+        for closed in product((True, False), repeat=n):
+            on, normal = np.flatnonzero(closed), np.zeros(n)
+            normal[on] = np.linalg.lstsq(pushed[3 * on][:, on], -w0[3 * on], rcond=1e-11)[0]
+            w = w0 + pushed @ normal
+            small = 1e-8 * np.abs(w0).max()
+            holds = np.abs(w[3 * on]).max(initial=0.0) <= small and w[::3].min() >= -small
+            if holds and normal.min() >= -1e-8 * np.abs(normal).max():
+                found.append(w)
+        chosen = _chosen(c, n, w0, mu)
         assert (chosen is None) == (not found)
         assert chosen is None or min(np.abs(c.after - w).max() for w in found) < 1e-6 * np.abs(w0).max()
 

@@ -488,6 +488,8 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
                                         (fabs(start[row + j]) + stiff * (size + f[row]) + DBL_MIN));
             }
         }
+        if (!(product(m, f, f) < 1e300)) /* no forces satisfy the laws */
+            return 0;
         if (moved <= CONVERGED)
             return sweep;
     }

@@ -262,7 +262,7 @@ class Choice:
             seen.add(modes)
             changed = dict(changes)
             modes = tuple(changed.get(i, mode) for i, mode in enumerate(modes))
-        return next(self.all(), None)
+        return self._relaxed() or next(self.all(), None)
 
     def all(self) -> Iterator[Modes]:
         """All modes that satisfy the laws, those with most contacts closed and sticking first."""
