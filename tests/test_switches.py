@@ -225,3 +225,28 @@ def test_wrong_switches_are_named() -> None:
     event = kc.Event("x", terminal=True)
     with pytest.raises(ValueError, match="an event of switch 'rod' has a reset or is terminal"):
         kc.Modes(dyn, switches={"rod": {"off": event}}).simulate((0.0, 1.0), [1.0, 0.0, 0.0, 0.0])
+
+
+def test_outputs_know_the_forces_of_contacts() -> None:
+    """An accelerometer on a ball that falls and then lies, and the force of a rod that stays, before a rope is taut."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
+    P.set_vel(N, u[0] * N.x + u[1] * N.y)
+    model = kc.Model(
+        *(N, q, u, rates(q, u)),
+        bodies=[me.Particle("P", P, 2.0)],
+        forcelist=[(P, -2.0 * G * N.y)],
+        velocity_constraints={"rail": u[0] - u[1]},
+        outputs={"felt": u[1].diff() + G, "rail": kc.multiplier(0)},
+    )
+    run = kc.Modes(compiled(model), "P").simulate((0.0, 1.0), [0.0, 1.0, 0.0, 0.0])
+    lands = run.modes[1][0]
+    falls, lies = run.t < lands - 1e-9, run.t > lands + 1e-9
+    assert_allclose(run["felt"][falls], G / 2, rtol=1e-12)  # along the rail half of gravity
+    assert_allclose(run["felt"][lies], G, rtol=1e-12)
+    assert_allclose(np.abs(run["rail"][falls]), G, rtol=1e-12)
+    assert_allclose(run["rail"][lies], 0.0, atol=1e-12)
+    with pytest.raises(kc.ModelError, match=r"output 'felt' of .* depends on accelerations or forces, which contacts"):
+        kc.Modes(run.problem.dyn, "P").simulate((0.0, 1.0), [0.0, 1.0, 0.0, 0.0], events=kc.Event("felt"))
+    assert_allclose(run.at([0.9]).outputs, run.outputs[-1:], rtol=1e-12, atol=1e-12)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.kinematics import Kinematics
 from kanecore.derive.position_origin import Whereabouts
-from kanecore.describe.description import Description, FirstOrder, without_auxiliary, without_bodies
+from kanecore.describe.description import Description, FirstOrder, Image, without_auxiliary, without_bodies
 from kanecore.emit.bytecode import FIRST, code
 from kanecore.emit.kernel_groups import Groups
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
-from kanecore.graph.expression_graph import Graph, Op
+from kanecore.graph.expression_graph import ACCELERATION, INPUT, Graph, Op
 from kanecore.graph.magnitudes import terms
 from kanecore.graph.sympy_bridge import FromSympy
 from kanecore.graph.vectors import Components, cross, dot, sub
@@ -28,7 +28,7 @@ from kanecore.graph.vectors import Components, cross, dot, sub
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["contact_rows"]
+__all__ = ["contact_outputs", "contact_rows", "forced_outputs"]
 
 _OF_PLACES = 1e-13  # as in kc_contacts.c: of the terms of a gap, a smaller one is zero
 
@@ -81,8 +81,56 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
     values = [*gaps, *(terms(g, gap, _OF_PLACES) for gap in gaps)]
     values += [*speeds, *(_size(g, v, row, d.speeds) for v, row in zip(speeds, partials, strict=True))]
     values += [*(k.rate.of(v) for v in speeds), *(entry for row in partials for entry in row)]
+    return dyn.another({"core": code(Groups(_outputs_alone(d, values), first=FIRST).library("core"))})
+
+
+def forced_outputs(dyn: Evaluator) -> list[str]:
+    """Names of the outputs that depend on accelerations, multipliers or reactions, which contacts change."""
+    if dyn.libraries.describe is None:
+        return []
+    d = dyn.libraries.describe()
+    return [name for name, node in d.outputs if d.graph.depends[node] & ACCELERATION]
+
+
+def contact_outputs(dyn: Evaluator) -> Evaluator | None:
+    """A model of the outputs, of which u̇ and the multipliers λ are inputs, after the model's own.
+
+    None if no output depends on these, or if the description of the model is not here.
+
+    Raises
+    ------
+    ModelError
+        An output depends on a reaction of a joint.
+    """
+    if dyn.libraries.describe is None:
+        return None
+    d = without_auxiliary(dyn.libraries.describe())
+    g, nodes = d.graph, [node for _, node in d.outputs]
+    found = {i: g.nodes[i][1] for i in g.below(nodes) if g.nodes[i][0] is Op.SYM and g.depends[i] & ACCELERATION}
+    if not found:
+        return None
+    if others := {i for i, key in found.items() if key[0] not in ("a", "λ")}:
+        name = next(name for name, node in d.outputs if not others.isdisjoint(g.below([node])))
+        raise ModelError(
+            f"output {name!r} of {dyn.name!r} depends on reactions of joints, which contacts change: leave it out"
+        )
+    known = [g.symbol(("r", f"force {i}"), INPUT) for i in range(dyn.n_u + dyn.n_constraints)]
+    rows = [g.symbol(("λ", i), ACCELERATION) for i in range(dyn.n_constraints)]
+    image = Image(g, g, dict(zip((*d.accelerations, *rows), known, strict=True)))
+    names = tuple(f"force {i}" for i in range(len(known)))
+    more = replace(
+        d,
+        inputs=(*d.inputs, *known),
+        input_names=(*d.input_names, *names),
+        input_rates=(*d.input_rates, *(-1 for _ in known)),
+    )
+    return dyn.another({"core": code(Groups(_outputs_alone(more, image.nodes(nodes)), first=FIRST).library("core"))})
+
+
+def _outputs_alone(d: Description, values: Sequence[int]) -> Description:
+    """A description with outputs, and without a motion."""
     still = [0] * len(d.speeds)
-    bare = replace(
+    return replace(
         without_bodies(d),
         first_order=FirstOrder(tuple(still), 0, 0, 0, 0, ()),
         rates=(0,) * len(d.rates),
@@ -100,7 +148,6 @@ def contact_rows(dyn: Evaluator, contacts: Sequence[Any]) -> Evaluator:
         frictions=(),
         ranges=(),
     )
-    return dyn.another({"core": code(Groups(bare, first=FIRST).library("core"))})
 
 
 def _node(dyn: Evaluator, d: Description, symbol: Any) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kanecore.derive.constraint_rows import Constraints
 from kanecore.derive.forces.freed_constraints import without
 from kanecore.derive.kinematics import Kinematics
-from kanecore.describe.description import without_auxiliary
+from kanecore.describe.description import duplicate, without_auxiliary
 from kanecore.emit.bytecode import FIRST, code
 from kanecore.emit.kernel_groups import Groups
 from kanecore.errors import ModelError, unknown_name
@@ -53,9 +53,12 @@ def freed_model(dyn: Evaluator, names: Collection[str]) -> Evaluator:
                 f"constraint {name!r} of {dyn.name!r} is one of accelerations, or not linear in the speeds, and has no "
                 "impact: switches are for constraints of coordinates, and those linear in the speeds"
             )
-    groups = Groups(without(d, names), first=FIRST)
+    left = without(d, names)
+    groups = Groups(duplicate(left), first=FIRST)
 
     def build(group: str) -> tuple[Code, None]:
         return code(groups.library(group)), None
 
-    return dyn.another({"core": build("core")[0]}, builder=build)
+    freed = dyn.another({"core": build("core")[0]}, builder=build)
+    freed.libraries.describe = lambda: duplicate(left)
+    return freed

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
+from kanecore.errors import ModelError
 from kanecore.motion.rigid_contacts.contact_laws import Contact
 from kanecore.motion.samples import Samples
 from kanecore.motion.trajectory import Trajectory
@@ -112,6 +114,8 @@ class ModeRun(Trajectory):
 
     def __getstate__(self) -> dict[str, Any]:
         _ = self.forces  # which need the model
+        with suppress(ModelError):
+            _ = self.outputs
         return {name: value for name, value in super().__getstate__().items() if name != "numbers"}
 
     def __getitem__(self, name: Any) -> Any:
@@ -145,6 +149,23 @@ class ModeRun(Trajectory):
         found = [c.force[c.force.size - c.speeds.size :].copy() for c in self._each(t, x, r, _ends(t))]
         return np.array(found).reshape(len(t), -1)
 
+    @cached_property
+    def outputs(self) -> Array:
+        return self._outputs(self.t, self.x, self.r)
+
+    def _outputs(self, t: Array, x: Array, r: Array) -> Array:
+        """Outputs with the accelerations and multipliers that contacts bring about."""
+        from kanecore.emit.contact_rows import contact_outputs
+
+        dyn = self.problem.dyn
+        model = contact_outputs(dyn)
+        if model is None:
+            return np.asarray(dyn.outputs(t, x, r=r, p=self.problem.p))
+        n_c, speeds = dyn.n_constraints, dyn.names.speeds
+        each = zip(t.tolist(), x, r, self._each(t, x, r, _ends(t)), strict=True)
+        known = np.array([[*c.rhs(s, y.copy(), v.copy())[speeds], *c.force[:n_c]] for s, y, v, c in each])
+        return np.asarray(model.outputs(t, x, r=np.hstack([r, known.reshape(len(t), -1)]), p=self.problem.p))
+
     def _power(self, t: Array, x: Array, r: Array) -> Array:
         flat = t.reshape(-1), x.reshape(t.size, x.shape[-1]), r.reshape(t.size, r.shape[-1])
         of_contacts, u = np.empty(t.size), flat[1][:, self.problem.dyn.names.speeds]
@@ -166,7 +187,10 @@ class ModeRun(Trajectory):
         def columns() -> dict[str, Any]:
             return self._of_contacts if t is self.t else self._columns(t, x, values["r"]())
 
-        return super()._samples(t, x, {**values, "contacts": columns})
+        def outputs() -> Array:
+            return self.outputs if t is self.t else self._outputs(t, x, values["r"]())
+
+        return super()._samples(t, x, {**values, "outputs": outputs, "contacts": columns})
 
     def _columns(self, t: Array, x: Array, r: Array, forces: Array | None = None) -> dict[str, Any]:
         """Mode, forces, and impulses since the start, of each contact at times t."""

@@ -276,6 +276,7 @@ class Modes:
         x = course.begin()
         own = switch_events(self.switches, course.turn)
         watched = Events(problem, [*as_list(events), *own], course.numbers, course.changed, course.chosen_anew)
+        self._refuse_forced(watched)
         with reporting_time(progress, t0, t1) as report:
             run = _motion.integrate(
                 self.dyn,
@@ -309,6 +310,18 @@ class Modes:
             adaptive = {"auto": "auto_w", "rosenbrock": "rosenbrock_w"}.get(method, method if dt is None else "dop853")
             add_sensitivities(result, wanted, course, lambda p: Course(self, p, small), watched, n, adaptive)
         return result
+
+    def _refuse_forced(self, watched: Events) -> None:
+        """Raise ModelError for events by outputs that depend on what contacts change."""
+        seen = [self.dyn.output_names[what] for kind, what in (event.source for event in watched) if kind == "output"]
+        if seen:
+            from kanecore.emit.contact_rows import forced_outputs
+
+            if lost := [name for name in forced_outputs(self.dyn) if name in seen]:
+                raise ModelError(
+                    f"output {lost[0]!r} of {self.dyn.name!r} depends on accelerations or forces, which contacts "
+                    "change, and cannot be an event: watch coordinates and speeds"
+                )
 
 
 class Course:
