@@ -58,4 +58,6 @@ def freed_model(dyn: Evaluator, names: Collection[str]) -> Evaluator:
     def build(group: str) -> tuple[Code, None]:
         return code(groups.library(group)), None
 
-    return dyn.another({"core": build("core")[0]}, builder=build)
+    freed = dyn.another({"core": build("core")[0]}, builder=build)
+    freed.libraries.origin = freed_model, (dyn, tuple(names))
+    return freed

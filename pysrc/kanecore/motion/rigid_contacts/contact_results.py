@@ -110,10 +110,6 @@ class ModeRun(Trajectory):
     legs: list[Leg]
     numbers: Callable[[], _motion.Contacts]
 
-    def __getstate__(self) -> dict[str, Any]:
-        _ = self.forces  # which need the model
-        return {name: value for name, value in super().__getstate__().items() if name != "numbers"}
-
     def __getitem__(self, name: Any) -> Any:
         """As of a `Trajectory`; also mode, force and impulse of a contact, such as ``run["left_normal"]``."""
         known = isinstance(name, str) and name in self._of_contacts
