@@ -128,6 +128,7 @@ moved_pages = {
     "reference/internals": "developers/internals",
     "stiff": "howto/integrators",
     "reference/citing": "reference/release",
+    "howto/stick_slip": "howto/rigid_contact",
 }
 
 moved_sections = {
@@ -148,6 +149,9 @@ moved_sections = {
     "howto/sensitivities": ["howto/periodic"],
     "howto/robots": ["howto/robot_parts"],
     "howto/other_languages": ["howto/python_packages"],
+    "howto/contact": ["howto/smooth_contact"],
+    "howto/impacts": ["howto/rigid_contact", "howto/switches"],
+    "howto/rigid_contact": ["howto/smooth_contact"],
     "start/quickstart": ["howto/batches", "howto/inputs"],
 }
 

@@ -73,6 +73,13 @@ def test_files_hold_contacts(run: kc.ModeRun, tmp_path: Path) -> None:
     assert not kc.load("kepler").simulate((0, 1), [1, 0, 0, 1]).samples.contacts
 
 
+def test_a_pickled_run_interpolates_forces(run: kc.ModeRun) -> None:
+    other = pickle.loads(pickle.dumps(run))
+    for name in ("puck_mode", "puck_along"):
+        assert_array_equal(other.at(list(TIMES.values()))[name], run.at(list(TIMES.values()))[name])
+    assert len(other.animate(fps=20).times) == 21
+
+
 def test_pandas_reads_modes(run: kc.ModeRun, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     run.to_csv(tmp_path / "run.csv")
@@ -142,8 +149,7 @@ def test_what_has_no_point_has_a_band_alone() -> None:
     switches = {"weld": {"on": 0.3, "starts": "off"}}
     run = kc.Modes(dyn, switches=switches).simulate((0, 0.5), [*np.zeros(5), *speeds])
     assert_allclose([run[f"weld_impulse_{i}"][-1] for i in range(1, 6)], -M * speeds, rtol=1e-12)
-    marks = run.animate(fps=20).contacts
-    assert marks is not None
+    marks = pickle.loads(pickle.dumps(run)).animate(fps=20).contacts
     assert (marks.points, list(marks.spans["weld"])) == ([None], ["open", "held"])
     assert not marks.forces.any()
     if find_spec("matplotlib"):

@@ -124,7 +124,7 @@ def called(dyn: kc.CompiledModel, name: str, t: float, x: np.ndarray, udot: np.n
     row = next((kernel for kernel in KERNELS if kernel.name == name), None)
     if row is not None and row.remainder_of:
         return np.asarray(getattr(dyn, row.remainder_of)(t, x, remainder=True, **options))
-    method = dyn.kernels.method(name) if row is not None and row.internal else getattr(dyn, name)
+    method = getattr(dyn, name, None) or dyn.kernels.method(name)
     beyond = (udot,) if row is not None and row.reads_udot else ()
     beyond += (FORCES[: dyn.n_constraints],) if row is not None and row.reads_multipliers else ()
     return np.asarray(method(t, x, *beyond, **options))

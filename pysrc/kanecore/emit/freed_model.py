@@ -61,4 +61,5 @@ def freed_model(dyn: Evaluator, names: Collection[str]) -> Evaluator:
 
     freed = dyn.another({"core": build("core")[0]}, builder=build)
     freed.libraries.describe = lambda: duplicate(left)
+    freed.libraries.origin = freed_model, (dyn, tuple(names))
     return freed

@@ -200,6 +200,11 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
         raise ModelError(
             f"{name} of {d.name!r} has no expression: {why}; {', '.join(made_from[:-1])} and {made_from[-1]} have"
         )
+    if name == "mass_matrix_inverse" and (derivation.at_run_time(name) or not derivation.kernel(name).limits):
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: M is inverted at run time, since the expression is long or M not "
+            "symmetric; mass_matrix and forcing have"
+        )
     row = KERNEL_ROWS.get(name)
     if row is not None and row.vectors:
         raise ModelError(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
-from kanecore.errors import ModelError
 from kanecore.motion.rigid_contacts.contact_laws import Contact
 from kanecore.motion.samples import Samples
 from kanecore.motion.trajectory import Trajectory
@@ -111,12 +109,6 @@ class ModeRun(Trajectory):
     modes_sensitivities: Array | None = None
     legs: list[Leg]
     numbers: Callable[[], _motion.Contacts]
-
-    def __getstate__(self) -> dict[str, Any]:
-        _ = self.forces  # which need the model
-        with suppress(ModelError):
-            _ = self.outputs
-        return {name: value for name, value in super().__getstate__().items() if name != "numbers"}
 
     def __getitem__(self, name: Any) -> Any:
         """As of a `Trajectory`; also mode, force and impulse of a contact, such as ``run["left_normal"]``."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,6 +182,9 @@ class Modes:
         ]
         return [contact for contact in self.contacts if not contact.constraint] + switches
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_rows": None}  # which are derived anew
+
     def numbers(self, problem: InitialValueProblem, slow: float = 0.0) -> _motion.Contacts:
         """The contacts of a run, for the integrators; a slower slip in space begins or ends."""
         if self._rows is None:
@@ -301,7 +305,7 @@ class Modes:
         result.t_events, result.y_events = watched.times[:n], watched.states[:n]
         result.contacts, result.modes, result.undetermined = self.named, course.modes, course.undetermined
         result.impacts, result.impulses = course.impacts.found, course.impacts.impulses
-        result.legs, result.numbers = course.legs, lambda: self.numbers(problem, course.numbers.slow)
+        result.legs, result.numbers = course.legs, partial(self.numbers, problem, course.numbers.slow)
         if run.error is not None:
             vars(run.error)["trajectory"] = result
             raise run.error
