@@ -175,7 +175,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \
     WAY(balance, kc_balance, balance, 2)                                                                     \
     WAY(front_balance, kc_front_balance, front_balance, 5)                                                   \
-    WAY(return, kc_return, return, 2)                                                                        \
+    WAY(return, kc_return, return, 3)                                                                        \
     WAY(projection, kc_projection, projection, 5)                                                            \
     WAY(projection_gradient, kc_projection, projection_gradient, 7)                                          \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \

@@ -180,7 +180,11 @@ static const kc_coded_member of_balance[] = {EQUATIONS,
                                              FUNCTION(kc_balance, udot),
                                              FUNCTION(kc_balance, fill),
                                              NO_MORE};
-static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
+static const kc_coded_member of_return[] = {EQUATIONS,
+                                            NUMBER(kc_return, rank),
+                                            FUNCTION(kc_return, fill),
+                                            FRONTS(kc_return, fronts),
+                                            NUMBER(kc_return, front_room),
                                             NO_MORE};
 #define PROJECTING                                                                                           \
     EQUATIONS, NUMBER(kc_projection, n_q), NUMBER(kc_projection, n_u), NUMBER(kc_projection, n_max),         \
@@ -325,7 +329,7 @@ ROOM(front_motion, KC_FRONT_MOTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(front_balance, KC_FRONT_BALANCE_ROOM(s[0], s[1], s[2], s[3], s[4]))
-ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
+ROOM(return, KC_RETURN_ROOM(s[0], s[1], s[2]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))

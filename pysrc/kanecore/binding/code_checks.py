@@ -184,7 +184,13 @@ SOLVERS: dict[str, _Solver] = {
         holds=f"{_REDUCED_HOLDS} and n_fronts",
         beside="n_known + N",
     ),
-    "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
+    "return": _Solver(
+        "N, M, front_room",
+        "2*N",
+        functions={"fill": (f"numbers + 2*M if n_fronts else {_EQUATIONS}", "True")},
+        holds="K == 2 and (not n_fronts or (n_held == N and m_held == M "
+        "and numbers + 3*M + 6*N + n_fronts + widest <= front_room))",
+    ),
     "projection": _PROJECTION,
     "projection_gradient": _Solver(
         f"{_PROJECTION.sizes}, n_q + n_u + n_z, n_all",

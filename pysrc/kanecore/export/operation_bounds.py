@@ -102,7 +102,9 @@ def _own(function: Solved) -> int:
     """Operations of one run of a solver: its linear equations, and passes over its arrays."""
     members: Mapping[str, Any] = function.members
     equations = [member for member in members.values() if isinstance(member, Equations)]
-    sizes = function.sizes[:4] if "front_room" in members else function.sizes
+    sizes = function.sizes
+    if "front_room" in members:
+        sizes = sizes[: sizes.index(int(members["front_room"]))]
     passes = 8 * sum(sizes) ** 2 + 100 + 2 * _of_fronts(members)  # of what has no line below
     match function.solver:
         case "short_way" | "after_motion":
