@@ -188,7 +188,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(free_product, kc_product, general_product, 3)                                                        \
     WAY(composites, kc_composites, composites, 1)                                                            \
     WAY(hessian, kc_hessian, hessian, 1)                                                                     \
-    WAY(factored_hessian, kc_hessian, factored_hessian, 2)                                                   \
+    WAY(factored_hessian, kc_factored_hessian, factored_hessian, 2)                                          \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

@@ -81,12 +81,6 @@ static int multiply_free(kc_product *s, ARGUMENTS)
     return kc_multiply_generally(s, GIVEN);
 }
 
-static int factor_hessian(kc_hessian *s, ARGUMENTS)
-{
-    s->solve = kc_solve_changes;
-    return kc_factor_hessian(s, GIVEN);
-}
-
 /* Number of rows of G that count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
@@ -117,7 +111,7 @@ SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
 SOLVING(product, kc_factored_product, kc_multiply)
-SOLVING(factored_hessian, kc_hessian, factor_hessian)
+SOLVING(factored_hessian, kc_factored_hessian, kc_factor_hessian)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
@@ -236,18 +230,22 @@ static const kc_coded_member of_product[] = {OF_MOTION(kc_factored_product),
                                              FUNCTION(kc_factored_product, finish),
                                              FUNCTION(kc_factored_product, otherwise),
                                              NO_MORE};
-#define OF_HESSIAN                                                                                           \
-    NUMBER(kc_hessian, n), NUMBER(kc_hessian, n_fixed), NUMBER(kc_hessian, n_inner),                         \
-        NUMBER(kc_hessian, n_outer), INTEGERS(kc_hessian, variables), FUNCTION(kc_hessian, fixed),           \
-        FUNCTION(kc_hessian, column), FUNCTION(kc_hessian, curvature)
-static const kc_coded_member of_hessian[] = {OF_HESSIAN, NO_MORE};
-static const kc_coded_member of_factored_hessian[] = {EQUATIONS,
-                                                      OF_HESSIAN,
-                                                      NUMBER(kc_hessian, rank),
-                                                      FUNCTION(kc_hessian, fill),
-                                                      PARTS(kc_hessian),
-                                                      FUNCTION(kc_hessian, weights),
-                                                      FUNCTION(kc_hessian, changes),
+static const kc_coded_member of_hessian[] = {
+    NUMBER(kc_hessian, n),        NUMBER(kc_hessian, n_fixed),     NUMBER(kc_hessian, n_inner),
+    NUMBER(kc_hessian, n_outer),  INTEGERS(kc_hessian, variables), FUNCTION(kc_hessian, fixed),
+    FUNCTION(kc_hessian, column), FUNCTION(kc_hessian, curvature), NO_MORE};
+static const kc_coded_member of_factored_hessian[] = {OF_MOTION(kc_factored_hessian),
+                                                      NUMBER(kc_factored_hessian, columns.n),
+                                                      NUMBER(kc_factored_hessian, columns.n_fixed),
+                                                      NUMBER(kc_factored_hessian, columns.n_inner),
+                                                      NUMBER(kc_factored_hessian, columns.n_outer),
+                                                      INTEGERS(kc_factored_hessian, columns.variables),
+                                                      FUNCTION(kc_factored_hessian, columns.fixed),
+                                                      FUNCTION(kc_factored_hessian, columns.column),
+                                                      FUNCTION(kc_factored_hessian, columns.curvature),
+                                                      FUNCTION(kc_factored_hessian, weights),
+                                                      FUNCTION(kc_factored_hessian, changes),
+                                                      FUNCTION(kc_factored_hessian, otherwise),
                                                       NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),

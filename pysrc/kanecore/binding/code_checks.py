@@ -254,14 +254,14 @@ SOLVERS: dict[str, _Solver] = {
         "N, M",
         "n*n",
         functions={
-            **_PARTS,
+            **_REDUCED,
             **_HESSIAN,
-            "fill": (_EQUATIONS, ""),
+            "otherwise": (_ALL, "n_fronts"),
             "weights": ("N + M", "True"),
             "changes": ("2*(N + M)", "n_inner"),
         },
         arrays={"variables": ("n", "0", "n", "n")},
-        holds="n_inner + n_outer <= n and K == 1",
+        holds=f"n_inner + n_outer <= n and n_all == N and m_all == M and {_REDUCED_HOLDS}",
         beside="n_fixed + max(n_inner, n_outer) + 2*(N + M) + max(n, 2*(N + M))",
     ),
     "forest": _Solver(
@@ -323,7 +323,7 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
     called = {each: members.pop(each) for each in solver.functions if each in members}
     lists = {each: np.ravel(members.pop(each)) for each in solver.arrays if each in members}
     n, m, k = (0, 0, 0) if function.equations is None else function.equations[:3]
-    numbers = {"N": n, "M": m, "K": k, **members, **fronts}
+    numbers = {"N": n, "M": m, "K": k, **fronts, **members}
     _check_numbers(name, numbers)
     model = SimpleNamespace(**sizes)
     names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})

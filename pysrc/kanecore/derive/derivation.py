@@ -194,6 +194,12 @@ class Derivation:
         rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
+    @cached_property
+    def general_fronts(self) -> tuple[Front, ...]:
+        """The fronts of `general`."""
+        e = self.general
+        return fronts(len(e.speeds), len(e.rows), e.system)
+
     @property
     def udot_at_run_time(self) -> Derived:
         """Expressions computed for u̇ if its pivots are chosen at run time."""

@@ -105,9 +105,8 @@ SOLVERS = {
     ),
     "hessian": Solver("kc_hessian", "kc_find_hessian", "KC_HESSIAN_ROOM", ("second_derivatives.h",)),
     "factored_hessian": Solver(
-        *("kc_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
+        *("kc_factored_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
         ("factored_products.h", "second_derivatives.h", "factored_hessian.h"),
-        {"solve": "kc_solve_changes"},
     ),
     "general_product": Solver(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),
