@@ -179,20 +179,14 @@ WAYS_BACK = ("project", "project_gradient", "stabilization")
 
 
 @pytest.mark.parametrize("structure", part(STRUCTURES, ["rows twice"]))
-def test_ways_back_to_the_constraints_are_those_without_fronts(
-    structure: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ways_back_to_the_constraints_are_those_without_fronts(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, loops = mechanism(**STRUCTURES[structure]), len(STRUCTURES[structure]["parents"])
     dyn, other = kc.compile(model, parameters=PARAMETERS), without_fronts(model, monkeypatch, WAYS_BACK)
     for seed in range(3):
         x, w = near(loops, seed), np.random.default_rng(seed).uniform(-1, 1, dyn.n_x)
         weights = np.concatenate([np.zeros(dyn.n_u + dyn.n_constraints), w])
-        for function in (
-            lambda each: each.kernels.project(0.0, x),
-            lambda each: each.kernels.project_gradient(0.0, x, weights),
-            lambda each: each.kernels.stabilization(0.0, x),
-        ):
-            found, expected = function(dyn), function(other)
+        for kernel, *vectors in (("project",), ("project_gradient", weights), ("stabilization",)):
+            found, expected = (getattr(each.kernels, kernel)(0.0, x, *vectors) for each in (dyn, other))
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
         assert np.max(np.abs(dyn.configuration_residual(0.0, dyn.kernels.project(0.0, x)))) < 1e-14
 

@@ -8,10 +8,10 @@ typedef struct kc_factored_hessian {
     kc_function *weights;   /* reads udot, lambda in w; the weights of udot, and zeros */
     kc_along *changes;      /* along some of the first: dR, dS, c, e */
     kc_function *otherwise; /* the same from all equations at once, where fronts are in doubt; or NULL */
-    kc_real *room;          /* (n + m) for right-hand sides */
+    kc_real *room;          /* (n + m) right-hand sides, then as many for their solution */
 } kc_factored_hessian;
 
-#define KC_FACTORED_HESSIAN_ROOM(n, m) (KC_FACTORED_PRODUCT_ROOM(n, m, 0, n, m, 0) + (n) + (m))
+#define KC_FACTORED_HESSIAN_ROOM(n, m) (KC_FACTORED_PRODUCT_ROOM(n, m, 0, n, m, 0) + 2 * ((n) + (m)))
 
 /*
  * The changes of udot, lambda, mu and nu along as many directions as there are `lanes`, behind these in `d`:
@@ -25,6 +25,7 @@ KC_SOLVER void kc_solve_changes(const void *solver, const kc_place *at, kc_real 
     kc_saddle *const e = s->equations;
     const int n = e->n, all = n + e->m;
     kc_real *const changes = d + KC_COLUMNS(s->columns.n_inner), *const side = s->room;
+    e->a = side + all;
     KC_CALL_ALONG(s->changes, at, d, w, sides);
     for (int first = 0; first < 2 * all; first += all)
         for (int lane = 0; lane < lanes; lane++) {
@@ -45,7 +46,7 @@ KC_ONCE kc_fault kc_factor_hessian(kc_factored_hessian *s, kc_real t, const kc_r
     kc_saddle *const e = s->equations;
     const int all = e->n + e->m;
     const kc_place at = {t, x, r, c};
-    kc_real *const filled = w + all, *const own = kc_place_motion(&s->motion, e, filled);
+    kc_real *const filled = w + 2 * all, *const own = kc_place_motion(&s->motion, e, filled);
     kc_factored_product both = {.equations = e, .motion = s->motion, .adjoint = 1, .sides = s->weights};
     const kc_fault failed = kc_solve_twice(&both, 0, &at, filled, own);
 #if defined(KC_WIDE)
