@@ -192,6 +192,32 @@ def test_a_robot_opens_a_loop_by_its_name() -> None:
     assert run.undetermined  # of the force across the plane of the arm
 
 
+def test_feet_in_turn() -> None:
+    """A rod turns about one end, then about the other: ω becomes −ω/2, since it keeps its momentum about that one."""
+    N, O = ground()  # noqa: E741
+    (x, y, tilt), (vx, vy, rate) = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
+    A = N.orientnew("A", "Axis", [tilt, N.z])
+    A.set_ang_vel(N, rate * N.z)
+    C = O.locatenew("C", x * N.x + y * N.y)
+    C.set_vel(N, vx * N.x + vy * N.y)
+    rows = {}
+    for name, side in (("left", -0.5), ("right", 0.5)):
+        P = C.locatenew(name, side * A.x)
+        P.v2pt_theory(C, N, A)
+        rows |= {f"{name}, x": P.vel(N).dot(N.x), f"{name}, y": P.vel(N).dot(N.y)}
+    rod = me.RigidBody("rod", C, A, 2.0, (me.inertia(A, 0, 0, 2.0 / 12), C))
+    q, u = [x, y, tilt], [vx, vy, rate]
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=[rod], velocity_constraints=rows))
+    steps, upright = [0.5, 1.0], kc.Event(tilt - 0.55, direction=1)
+    for step in (steps, upright):
+        feet = {"left": {"on": step, "off": step}, "right": {"on": step, "off": step, "starts": "off"}}
+        run = kc.Modes(dyn, switches=feet).simulate((0.0, 1.2), [0.5, 0.0, 0.0, 0.0, 0.5, 1.0])
+        rates_of = [after[5] for _, _, after in run.impacts]
+        assert_allclose(rates_of, [-0.5, 0.25][: len(rates_of)], rtol=1e-9)
+        assert [m["left"] for _, m in run.modes] == ["held", "open", "held"][: len(run.modes)]
+        assert len(run.impacts) == (2 if step is steps else 1)
+
+
 def test_a_reset_changes_modes() -> None:
     """A kick of a block that sticks makes it slide, at once."""
     dyn = ball()

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
+from kanecore.motion.rigid_contacts.contact_impulses import Cone, impulses
 from kanecore.motion.rigid_contacts.mode_choice import BACK, CLOSED, FORTH, HELD, OPEN, SLIDE, STICK, Choice
 
 __all__ = ["Impacts"]
@@ -128,22 +129,35 @@ class Impacts:
     def _expansion(self, t: float, x: Array, touching: Sequence[int], speeds: Array, compression: Array) -> Array:
         """Impulses of the expansion that follows a compression."""
         course, c = self._course, self._course.numbers
-        c.mode[:], c.least[:] = 0, 0.0
+        least = np.zeros(len(course.contacts))
+        for i in touching:
+            least[i] = course.contacts[i].e * compression[course.n_c + course.first[i]]
+        if not least.any():
+            return np.zeros_like(compression)
+        c.mode[:], c.least[:], c.force[:] = 0, least, 0.0
         for i in touching:
             c.mode[i] = 3 if course.contacts[i].holds else 1
-            c.least[i] = course.contacts[i].e * compression[course.n_c + course.first[i]]
-        c.force[:] = 0.0
-        found = not c.least.any() or c.relax(speeds + c.delassus @ compression, 1.0, _SWEEPS)
+        found = c.relax(speeds + c.delassus @ compression, 1.0, _SWEEPS)
         c.least[:] = 0.0
-        if not found:
-            raise self._unsolved(t, x)
-        return np.array(c.force)
+        return np.array(c.force) if found else self._by_cones(t, x, touching, speeds + c.delassus @ compression, least)
 
-    def _unsolved(self, t: float, x: Array) -> ModelError:
-        dyn = self._course.owner.dyn
-        return ModelError(
-            f"no impulses of the contacts of {dyn.name!r} satisfy the laws at t = {t!r}, x = {x.tolist()!r}"
-        )
+    def _by_cones(self, t: float, x: Array, touching: Sequence[int], start: Array, least: Array) -> Array:
+        """Impulses by convex problems, which take longer."""
+        course = self._course
+        used = np.arange(len(start)) < course.n_c
+        cones = []
+        for i in touching:
+            row, n = course.n_c + int(course.first[i]), course.lengths[i]
+            used[row : row + n] = True
+            if not course.contacts[i].holds:
+                cones.append(Cone(row, n, float(course.mu_static[i]), float(least[i])))
+        found = impulses(np.array(course.numbers.delassus), start, cones, used)
+        if found is None:
+            raise ModelError(
+                f"no impulses of the contacts of {course.owner.dyn.name!r} satisfy the laws at t = {t!r}, "
+                f"x = {x.tolist()!r}"
+            )
+        return found
 
     def _forces(self, t: float, x: Array, touching: Sequence[int], start: Array) -> Array:
         course, c = self._course, self._course.numbers
@@ -170,7 +184,7 @@ class Impacts:
         if choice.first() is None:
             if choice.projected is not None:
                 return choice.projected
-            raise self._unsolved(t, x)
+            return self._by_cones(t, x, touching, start, np.zeros(len(course.contacts)))
         return np.array(c.force)
 
 

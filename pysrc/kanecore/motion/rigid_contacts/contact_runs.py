@@ -97,7 +97,8 @@ class Modes:
         time, ``"gap"``, where the constraint falls to zero, ``"force"``, where its force falls to zero, or a list of
         these.  At the start the constraint is on if it holds there, or as ``starts`` says, ``"on"`` or ``"off"``.
         ``in_place``: it keeps the value that it has when it switches on, which need not be zero.  ``rows``: names of
-        constraints that switch together; without it those that begin with the name and a comma, as of a loop.
+        constraints that switch together; without it those that begin with the name and a comma, as of a loop.  Switches
+        with the same event turn together.
     origin : (x, y, z), or str
         A point of the ground, in inertial axes; or the name of a point of the model on it, which may move.  Default:
         the origin.
@@ -352,7 +353,7 @@ class Course:
         self._guess = np.zeros(self.n_c + sum(self.lengths))
         self._slipped = np.zeros(len(self.contacts))
         self._at_once, self._last, self._now = 0, np.nan, problem.t0
-        self._turned: tuple[int, bool] | None = None
+        self._turned: dict[int, bool] = {}
 
     # ------------------------------------------------------------------------------------------- numbers
     def at(self, t: float, x: Array) -> None:
@@ -484,27 +485,25 @@ class Course:
         return bool(contact.watched and gap <= _TOUCHES * c.gap_terms[i] and self.normal_speeds[i] < 0.0)
 
     # ------------------------------------------------------------------------------------------ switches
-    def turn(self, number: int, on: bool) -> bool:
-        """Let a switch go on or off with the next `chosen_anew`; return whether it is a change."""
-        if on == any(self.now[i] != OPEN for i in self.owner.switched[number]):
-            return False
-        self._turned = number, on
-        return True
+    def turn(self, turns: Sequence[tuple[int, bool]]) -> bool:
+        """Let switches go on or off with the next `chosen_anew`; return whether it is a change."""
+        now = [any(self.now[i] != OPEN for i in rows) for rows in self.owner.switched]
+        self._turned = {number: on for number, on in turns if on != now[number]}
+        return bool(self._turned)
 
-    def chosen_anew(self, number: int, t: float, before: Array, x: Array) -> Array:
+    def chosen_anew(self, event: int, t: float, before: Array, x: Array) -> Array:
         """The state after a reset to x by an event, or after one of a switch, in modes that are chosen anew."""
-        known = self._known(t, before, "switch" if self._turned else "event", number)
+        known = self._known(t, before, "switch" if self._turned else "event", event)
         self.at(t, x)
         c = self.numbers
         c.solve(c.start)
         self._guess = c.force.copy()
         touching = [i for i in range(len(self.contacts)) if self.now[i] != OPEN or self._closes(i)]
-        if self._turned is not None:
-            (which, on), self._turned = self._turned, None
-            rows = self.owner.switched[which]
+        for number, on in self._turned.items():
+            rows = self.owner.switched[number]
             touching = [i for i in touching if i not in rows]
-            if on:
-                touching += self._zero(t, rows, self.owner.switches[which])
+            touching += self._zero(t, rows, self.owner.switches[number]) if on else ()
+        self._turned = {}
         self.now = tuple(mode if mode == HELD and i in touching else OPEN for i, mode in enumerate(self.now))
         return self._noted(known, self._settled(t, x, sorted(touching), {}, ()))
 

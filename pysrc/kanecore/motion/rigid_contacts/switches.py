@@ -121,22 +121,29 @@ def _listed(events: Any) -> list[Any]:
     return list(events) if isinstance(events, Sequence) and not isinstance(events, str) else [events]
 
 
-def switch_events(switches: Sequence[Switch], turn: Callable[[int, bool], bool]) -> list[Event]:
-    """Events that call ``turn(number, on)`` where a switch may go on or off, which says whether it does."""
-    found = list[Event]()
+Turns = Sequence[tuple[int, bool]]
+
+
+def switch_events(switches: Sequence[Switch], turn: Callable[[Turns], bool]) -> list[Event]:
+    """Events that call ``turn([(number, on), ...])``, which says whether a switch goes on or off.
+
+    Switches with the same event, or the same time, turn together.
+    """
+    found: dict[Any, list[tuple[int, bool]]] = {}
+    shown: dict[Any, tuple[Switch, Any]] = {}
     for number, switch in enumerate(switches):
         for on, events in ((True, switch.on), (False, switch.off)):
             for event in events:
-                if event not in ("gap", "force") if isinstance(event, str) else True:
-                    found.append(_event(switch, event, _reset(turn, number, on)))
-    return found
+                if isinstance(event, str) and event in ("gap", "force"):
+                    continue
+                key = float(event) if isinstance(event, Real) else event
+                found.setdefault(key, []).append((number, on))
+                shown.setdefault(key, (switch, event))
+    return [_event(*shown[key], _reset(turn, turns)) for key, turns in found.items()]
 
 
-def _reset(turn: Callable[[int, bool], bool], number: int, on: bool) -> Callable[[float, Array], Array]:
-    def reset(t: float, x: Array) -> Array:
-        return x.copy() if turn(number, on) else x
-
-    return reset
+def _reset(turn: Callable[[Turns], bool], turns: Turns) -> Callable[[float, Array], Array]:
+    return lambda t, x: x.copy() if turn(turns) else x
 
 
 def _event(switch: Switch, event: Any, reset: Callable[[float, Array], Array]) -> Event:
