@@ -174,6 +174,17 @@ GOALS = (
             ("time beside CVODE", "CVODE", 0.5, "cvode", "ms"),
         )
     ),
+    *(
+        Goal(
+            f"{case}, a change of mode",
+            "an event with a reset",
+            3.0,
+            ("contacts", "a change of mode beside an event"),
+            case,
+            value=in_units("ratio", 1),
+        )
+        for case in ("bounce", "stick and slip")
+    ),
     # 4.9: docs/developers/design.md, "Friction of reactions", says why.
     _goal("slider-crank, 4 frictions, C", 2.5, FRICTION, "slider-crank: 4 frictions", ("without", ("0 frictions",))),
     *(

@@ -15,6 +15,7 @@ from pathlib import Path
 import batch
 import closed_loops
 import compile as compile_script
+import contacts
 import control_loop
 import derivatives
 import derive
@@ -39,6 +40,7 @@ SCRIPTS = {
     "rollout": rollout,
     "mjcf": mjcf,
     "closed_loops": closed_loops,
+    "contacts": contacts,
     "stiff": stiff,
     "control": control_loop,
     "peak": peak,

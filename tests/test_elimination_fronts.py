@@ -163,13 +163,32 @@ def test_derivatives_are_those_without_fronts(structure: str, monkeypatch: pytes
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
 
 
-def test_nearest_states_are_those_without_fronts(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = mechanism(**STRUCTURES["rows twice"])
-    dyn, other = kc.compile(model, parameters=PARAMETERS), without_fronts(model, monkeypatch, ("project",))
+@pytest.mark.long
+@pytest.mark.usefixtures("only_fronts")
+@pytest.mark.parametrize("structure", [x for x in STRUCTURES if "doubled" not in STRUCTURES[x]])
+def test_second_derivatives_are_those_without_fronts(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = mechanism(**STRUCTURES[structure])
+    dyn, other = kc.compile(model, parameters=PARAMETERS), without_fronts(model, monkeypatch, ("rhs_hessian",))
+    x = near(len(STRUCTURES[structure]["parents"]), 2)
+    w = np.random.default_rng(3).uniform(-1, 1, dyn.n_x)
+    found, expected = (each.rhs_hessian(0.0, x, w) for each in (dyn, other))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
+
+
+WAYS_BACK = ("project", "project_gradient", "stabilization")
+
+
+@pytest.mark.parametrize("structure", part(STRUCTURES, ["rows twice"]))
+def test_ways_back_to_the_constraints_are_those_without_fronts(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, loops = mechanism(**STRUCTURES[structure]), len(STRUCTURES[structure]["parents"])
+    dyn, other = kc.compile(model, parameters=PARAMETERS), without_fronts(model, monkeypatch, WAYS_BACK)
     for seed in range(3):
-        found, expected = (each.kernels.project(0.0, near(3, seed)) for each in (dyn, other))
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-        assert np.max(np.abs(dyn.configuration_residual(0.0, found))) < 1e-14
+        x, w = near(loops, seed), np.random.default_rng(seed).uniform(-1, 1, dyn.n_x)
+        weights = np.concatenate([np.zeros(dyn.n_u + dyn.n_constraints), w])
+        for kernel, *vectors in (("project",), ("project_gradient", weights), ("stabilization",)):
+            found, expected = (getattr(each.kernels, kernel)(0.0, x, *vectors) for each in (dyn, other))
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
+        assert np.max(np.abs(dyn.configuration_residual(0.0, dyn.kernels.project(0.0, x)))) < 1e-14
 
 
 GEARS: dict[str, list[Any]] = {

@@ -147,7 +147,12 @@ def solved(name: str, kernel: str) -> bool:
 
 
 SHORT = [*product(["appell_hamel"], ["rhs", "rhs_hessian", "reactions", "multipliers"])]
-SHORT += [("rotating_tube", "rhs"), ("unsymmetric", "udot"), ("rotating_tube", "multipliers")]
+SHORT += [
+    ("rotating_tube", "rhs"),
+    ("unsymmetric", "udot"),
+    ("unsymmetric", "mass_matrix_inverse"),
+    ("rotating_tube", "multipliers"),
+]
 
 
 @pytest.mark.parametrize(("name", "kernel"), part(product(MODELS, NAMES), SHORT))

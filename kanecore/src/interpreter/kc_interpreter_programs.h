@@ -175,7 +175,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \
     WAY(balance, kc_balance, balance, 2)                                                                     \
     WAY(front_balance, kc_front_balance, front_balance, 5)                                                   \
-    WAY(return, kc_return, return, 2)                                                                        \
+    WAY(return, kc_return, return, 3)                                                                        \
     WAY(projection, kc_projection, projection, 5)                                                            \
     WAY(projection_gradient, kc_projection, projection_gradient, 7)                                          \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
@@ -188,7 +188,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(free_product, kc_product, general_product, 3)                                                        \
     WAY(composites, kc_composites, composites, 1)                                                            \
     WAY(hessian, kc_hessian, hessian, 1)                                                                     \
-    WAY(factored_hessian, kc_hessian, factored_hessian, 2)                                                   \
+    WAY(factored_hessian, kc_factored_hessian, factored_hessian, 2)                                          \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

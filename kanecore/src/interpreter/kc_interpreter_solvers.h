@@ -81,12 +81,6 @@ static int multiply_free(kc_product *s, ARGUMENTS)
     return kc_multiply_generally(s, GIVEN);
 }
 
-static int factor_hessian(kc_hessian *s, ARGUMENTS)
-{
-    s->solve = kc_solve_changes;
-    return kc_factor_hessian(s, GIVEN);
-}
-
 /* Number of rows of G that count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
@@ -117,7 +111,7 @@ SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
 SOLVING(product, kc_factored_product, kc_multiply)
-SOLVING(factored_hessian, kc_hessian, factor_hessian)
+SOLVING(factored_hessian, kc_factored_hessian, kc_factor_hessian)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
@@ -180,7 +174,11 @@ static const kc_coded_member of_balance[] = {EQUATIONS,
                                              FUNCTION(kc_balance, udot),
                                              FUNCTION(kc_balance, fill),
                                              NO_MORE};
-static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
+static const kc_coded_member of_return[] = {EQUATIONS,
+                                            NUMBER(kc_return, rank),
+                                            FUNCTION(kc_return, fill),
+                                            FRONTS(kc_return, fronts),
+                                            NUMBER(kc_return, front_room),
                                             NO_MORE};
 #define PROJECTING                                                                                           \
     EQUATIONS, NUMBER(kc_projection, n_q), NUMBER(kc_projection, n_u), NUMBER(kc_projection, n_max),         \
@@ -232,18 +230,22 @@ static const kc_coded_member of_product[] = {OF_MOTION(kc_factored_product),
                                              FUNCTION(kc_factored_product, finish),
                                              FUNCTION(kc_factored_product, otherwise),
                                              NO_MORE};
-#define OF_HESSIAN                                                                                           \
-    NUMBER(kc_hessian, n), NUMBER(kc_hessian, n_fixed), NUMBER(kc_hessian, n_inner),                         \
-        NUMBER(kc_hessian, n_outer), INTEGERS(kc_hessian, variables), FUNCTION(kc_hessian, fixed),           \
-        FUNCTION(kc_hessian, column), FUNCTION(kc_hessian, curvature)
-static const kc_coded_member of_hessian[] = {OF_HESSIAN, NO_MORE};
-static const kc_coded_member of_factored_hessian[] = {EQUATIONS,
-                                                      OF_HESSIAN,
-                                                      NUMBER(kc_hessian, rank),
-                                                      FUNCTION(kc_hessian, fill),
-                                                      PARTS(kc_hessian),
-                                                      FUNCTION(kc_hessian, weights),
-                                                      FUNCTION(kc_hessian, changes),
+static const kc_coded_member of_hessian[] = {
+    NUMBER(kc_hessian, n),        NUMBER(kc_hessian, n_fixed),     NUMBER(kc_hessian, n_inner),
+    NUMBER(kc_hessian, n_outer),  INTEGERS(kc_hessian, variables), FUNCTION(kc_hessian, fixed),
+    FUNCTION(kc_hessian, column), FUNCTION(kc_hessian, curvature), NO_MORE};
+static const kc_coded_member of_factored_hessian[] = {OF_MOTION(kc_factored_hessian),
+                                                      NUMBER(kc_factored_hessian, columns.n),
+                                                      NUMBER(kc_factored_hessian, columns.n_fixed),
+                                                      NUMBER(kc_factored_hessian, columns.n_inner),
+                                                      NUMBER(kc_factored_hessian, columns.n_outer),
+                                                      INTEGERS(kc_factored_hessian, columns.variables),
+                                                      FUNCTION(kc_factored_hessian, columns.fixed),
+                                                      FUNCTION(kc_factored_hessian, columns.column),
+                                                      FUNCTION(kc_factored_hessian, columns.curvature),
+                                                      FUNCTION(kc_factored_hessian, weights),
+                                                      FUNCTION(kc_factored_hessian, changes),
+                                                      FUNCTION(kc_factored_hessian, otherwise),
                                                       NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),
@@ -325,7 +327,7 @@ ROOM(front_motion, KC_FRONT_MOTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(front_balance, KC_FRONT_BALANCE_ROOM(s[0], s[1], s[2], s[3], s[4]))
-ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
+ROOM(return, KC_RETURN_ROOM(s[0], s[1], s[2]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))

@@ -184,7 +184,13 @@ SOLVERS: dict[str, _Solver] = {
         holds=f"{_REDUCED_HOLDS} and n_fronts",
         beside="n_known + N",
     ),
-    "return": _Solver("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
+    "return": _Solver(
+        "N, M, front_room",
+        "2*N",
+        functions={"fill": (f"numbers + 2*M if n_fronts else {_EQUATIONS}", "True")},
+        holds="K == 2 and (not n_fronts or (n_held == N and m_held == M "
+        "and numbers + 3*M + 6*N + n_fronts + widest <= front_room))",
+    ),
     "projection": _PROJECTION,
     "projection_gradient": _Solver(
         f"{_PROJECTION.sizes}, n_q + n_u + n_z, n_all",
@@ -248,14 +254,14 @@ SOLVERS: dict[str, _Solver] = {
         "N, M",
         "n*n",
         functions={
-            **_PARTS,
+            **_REDUCED,
             **_HESSIAN,
-            "fill": (_EQUATIONS, ""),
+            "otherwise": (_ALL, "n_fronts"),
             "weights": ("N + M", "True"),
             "changes": ("2*(N + M)", "n_inner"),
         },
         arrays={"variables": ("n", "0", "n", "n")},
-        holds="n_inner + n_outer <= n and K == 1",
+        holds=f"n_inner + n_outer <= n and n_all == N and m_all == M and {_REDUCED_HOLDS}",
         beside="n_fixed + max(n_inner, n_outer) + 2*(N + M) + max(n, 2*(N + M))",
     ),
     "forest": _Solver(
@@ -317,7 +323,7 @@ def check_solver(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, in
     called = {each: members.pop(each) for each in solver.functions if each in members}
     lists = {each: np.ravel(members.pop(each)) for each in solver.arrays if each in members}
     n, m, k = (0, 0, 0) if function.equations is None else function.equations[:3]
-    numbers = {"N": n, "M": m, "K": k, **members, **fronts}
+    numbers = {"N": n, "M": m, "K": k, **fronts, **members}
     _check_numbers(name, numbers)
     model = SimpleNamespace(**sizes)
     names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})

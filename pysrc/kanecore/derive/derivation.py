@@ -41,7 +41,7 @@ from .constraint_rows import Constraints, Row
 from .elimination_fronts import Front, fronts
 from .kernel_registry import DERIVATIONS, Derived
 from .kinematics import Kinematics
-from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
+from .linearized_equations import BESIDE_FRONTS, VARIABLES, Linearization, ReducedSlopes, linearized
 from .position_origin import Whereabouts
 from .schur_complement import SchurComplement
 
@@ -194,6 +194,12 @@ class Derivation:
         rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
+    @cached_property
+    def general_fronts(self) -> tuple[Front, ...]:
+        """The fronts of `general`."""
+        e = self.general
+        return fronts(len(e.speeds), len(e.rows), e.system)
+
     @property
     def udot_at_run_time(self) -> Derived:
         """Expressions computed for u̇ if its pivots are chosen at run time."""
@@ -214,7 +220,9 @@ class Derivation:
             balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
             rows = self.rows, self.multiplier_symbols
             ways = (lambda: self.joint_trees if kernel == "linearize" else None), self._solved_slopes
-            self._linearizations[kernel] = linearized(d, self.mass_matrix, balance, *rows, wrt, *ways)
+            system = self.solving.system if self.fronts and self.solving else ()
+            most = BESIDE_FRONTS * count_in_call(self.graph, system)
+            self._linearizations[kernel] = linearized(d, self.mass_matrix, balance, *rows, wrt, *ways, most)
         return self._linearizations[kernel]
 
     def _solved_slopes(

@@ -20,10 +20,11 @@ from kanecore.graph.vectors import dot
 
 from .constraint_rows import Row
 
-__all__ = ["VARIABLES", "Linearization", "ReducedSlopes", "linearized"]
+__all__ = ["BESIDE_FRONTS", "VARIABLES", "Linearization", "ReducedSlopes", "linearized"]
 
 UNROLLED = 12_000  # most operations of a linearization that is written out; the compiler's time grows faster
-SOLVED = 13_000  # largest number of operations together with its solution and u̇
+BESIDE_FRONTS = 3  # times the operations of equations by fronts: derivatives of many loops grow as the equations do
+SOLVED = 1_000  # how many more its solution and u̇ may take together with it
 
 # Cost of recursions over joints, in operations of written code: for each joint, and for each pair of joints in which
 # one carries the other.  Measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the
@@ -103,6 +104,7 @@ def linearized(
     wrt: Sequence[int],
     find_forest: Callable[[], Forest | None],
     solve: Callable[[Sequence[int], Sequence[int], Sequence[int]], Derived | ReducedSlopes | None],
+    most: int = 0,
 ) -> Linearization:
     """The linearization at given u̇ and λ, from M, f − M u̇ and the rows of G, with respect to some symbols.
 
@@ -113,27 +115,28 @@ def linearized(
     where dR and dS are the differentials at constant u̇ and λ: factorizations are not differentiated.
 
     ``solve`` takes the entries of ∂R (n, N), ∂S (m, N) and ∂q̇ (n_q, N), row by row.  It returns the solution or, if
-    this has no expression, its reduced equations, or None.
+    this has no expression, its reduced equations, or None.  ``most`` operations are written out in any case.
     """
+    most = max(most, UNROLLED)
     g = d.graph
     for row, force in zip(rows, multipliers, strict=True):
         balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
     levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
     nodes = [*d.rates, *balance, *levels]
-    entries = derivatives(g, nodes, wrt, most=2 * UNROLLED)
+    entries = derivatives(g, nodes, wrt, most=2 * most)
     if not any(entries):
         return Linearization(vanishes=True)
     operations = count(g, entries)["total"]
     if operations > JOINT * len(d.speeds) and (trees := find_forest()) is not None:
         recursion = count(g, trees.roots)["total"] + JOINT * len(d.speeds) + PAIR * trees.pairs
-        if recursion < operations or operations > UNROLLED:
+        if recursion < operations or operations > most:
             return Linearization(forest=trees)
     first_force, first_level = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)
     rates, forces, slopes = entries[:first_force], entries[first_force:first_level], entries[first_level:]
-    way = solve(forces, slopes, rates) if operations <= UNROLLED else None
-    if way is not None and count(g, way.roots)["total"] > SOLVED:
+    way = solve(forces, slopes, rates) if operations <= most else None
+    if way is not None and count(g, way.roots)["total"] > most + SOLVED:
         way = None
-    if operations > UNROLLED or way:
+    if operations > most or way:
         seeds = tuple(g.symbol(("d", i), ACCELERATION) for i in range(len(wrt)))
         along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
         column = [along(node) for node in nodes]

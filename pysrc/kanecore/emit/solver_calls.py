@@ -19,8 +19,8 @@ HEADERS = {
     "equations.h": "vector_loops.h",
     "linear_solver.h": "equations.h",
     "constraint_solver.h": "linear_solver.h",
-    "constrained_motion.h": "constraint_solver.h",
     "fronts.h": "constraint_solver.h",
+    "constrained_motion.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
@@ -105,9 +105,8 @@ SOLVERS = {
     ),
     "hessian": Solver("kc_hessian", "kc_find_hessian", "KC_HESSIAN_ROOM", ("second_derivatives.h",)),
     "factored_hessian": Solver(
-        *("kc_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
+        *("kc_factored_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
         ("factored_products.h", "second_derivatives.h", "factored_hessian.h"),
-        {"solve": "kc_solve_changes"},
     ),
     "general_product": Solver(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),

@@ -102,7 +102,9 @@ def _own(function: Solved) -> int:
     """Operations of one run of a solver: its linear equations, and passes over its arrays."""
     members: Mapping[str, Any] = function.members
     equations = [member for member in members.values() if isinstance(member, Equations)]
-    sizes = function.sizes[:4] if "front_room" in members else function.sizes
+    sizes = function.sizes
+    if "front_room" in members:
+        sizes = sizes[: sizes.index(int(members["front_room"]))]
     passes = 8 * sum(sizes) ** 2 + 100 + 2 * _of_fronts(members)  # of what has no line below
     match function.solver:
         case "short_way" | "after_motion":
@@ -126,13 +128,19 @@ def _own(function: Solved) -> int:
             n, m, k = (function.sizes[i] for i in (0, 1, 5))
             passes += 8 * (n + m) ** 2 * k
         case "hessian" | "factored_hessian":  # entries; where equations are solved two more, then two along each unit
-            again = 2 * int(members["n_inner"] + 1) * sum(solution(e.n, e.m, 1, False, True) for e in equations)
-            passes = 2 * int(members["n"]) ** 2 + again
+            n, n_inner = (int(_of_columns(members, name)) for name in ("n", "n_inner"))
+            again = 2 * (n_inner + 1) * sum(solution(e.n, e.m, 1, False, True) for e in equations)
+            passes = 2 * n**2 + again
         case "chain":
             return 2 * int(members["n_y"] * members["n"] * members["k"])
         case "state_rows":
             return 2 * int(members["n_z"] * (members["n"] + 1) * members["k"])
     return passes + sum(_solution(e, function.solver) for e in equations)
+
+
+def _of_columns(members: Mapping[str, Any], name: str) -> Any:
+    """A member of the columns of second derivatives, which may be a structure within."""
+    return members.get(f"columns.{name}", members.get(name))
 
 
 def _of_fronts(members: Mapping[str, Any]) -> int:
@@ -161,9 +169,9 @@ _TIMES: Mapping[str, int] = {
 def _each(function: Solved, called: str) -> int:
     """Number of calls of a function each time that a solver is run."""
     members: Mapping[str, Any] = function.members
-    if "n_inner" in members:
-        along = {"changes": "n_inner", "column": "n_inner", "curvature": "n_outer"}
-        return next((int(members[n]) for member, n in along.items() if members.get(member) == called), 1)
+    for member, n in (("changes", "n_inner"), ("column", "n_inner"), ("curvature", "n_outer")):
+        if called == _of_columns(members, member) and function.solver.endswith("hessian"):
+            return int(_of_columns(members, n))
     if called == function.members.get("column"):
         return function.sizes[-1]
     return function.sizes[1] + 1 if called == function.members.get("direction") else 1

@@ -8,7 +8,7 @@ deeply its parts are shared (Griewank & Walther, *Evaluating Derivatives*, 2nd e
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -55,28 +55,29 @@ class Tangent:
     """Directional derivative: d(node) along given tangents of some nodes, all others being constant.
 
     With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of any node in q and t.  Tangents are kept, so many calls
-    cost as much as one.
+    cost as much as one.  ``moving`` are the nodes that depend on the seeds, if they are known.
     """
 
-    def __init__(self, g: Graph, seeds: Mapping[int, int]) -> None:
+    def __init__(self, g: Graph, seeds: Mapping[int, int], moving: Collection[int] | None = None) -> None:
         self.graph = g
         self._tangent = dict(seeds)
-        self._mask = 0
-        for i in seeds:
-            self._mask |= g.depends[i]
+        self._mask = reduce(or_, (g.depends[i] for i in seeds), 0)
+        self._moving = moving
 
     def of(self, root: int) -> int:
         """The tangent of one node."""
-        g, tangent, mask = self.graph, self._tangent, self._mask
-        if root in tangent:
-            return tangent[root]
-        if not g.depends[root] & mask:
-            return 0
-        for i in g.below([root], stop=tangent):
-            if i not in tangent:
-                # nodes below a 0 are skipped
-                tangent[i] = self._of_node(i) if g.depends[i] & mask else 0
-        return tangent[root]
+        g, tangent, found, waiting = self.graph, self._tangent, set[int](), [root]
+        while waiting:
+            i = waiting.pop()
+            if i not in found and i not in tangent and self._moves(i):
+                found.add(i)
+                waiting += g.operands(i)
+        for i in sorted(found):
+            tangent[i] = self._of_node(i)
+        return tangent.get(root, 0)
+
+    def _moves(self, i: int) -> bool:
+        return bool(self.graph.depends[i] & self._mask) if self._moving is None else i in self._moving
 
     def _of_node(self, i: int) -> int:
         """Tangent of one node from those of its operands."""
@@ -173,9 +174,24 @@ def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -
     operations = count(g, gradients)["total"]
     if operations > most or _have_limits(g, nodes, wrt):
         return gradients
-    columns = [list(map(Tangent(g, {x: g.one}).of, nodes)) for x in wrt]
+    holders = dict[int, list[int]]()
+    for i in g.below(nodes):
+        for k in g.operands(i):
+            holders.setdefault(k, []).append(i)
+    columns = [list(map(Tangent(g, {x: g.one}, _above(holders, x)).of, nodes)) for x in wrt]
     tangents = [x for row in zip(*columns, strict=True) for x in row]
     return tangents if count(g, tangents)["total"] < operations else gradients
+
+
+def _above(holders: Mapping[int, Sequence[int]], x: int) -> set[int]:
+    """All nodes with a symbol below them."""
+    found, waiting = set[int](), [x]
+    while waiting:
+        i = waiting.pop()
+        if i not in found:
+            found.add(i)
+            waiting += holders.get(i, ())
+    return found
 
 
 def _have_limits(g: Graph, nodes: Sequence[int], wrt: Sequence[int]) -> bool:

@@ -215,6 +215,8 @@ class RunInputs:
 
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
+        if self._dyn.n_r == 0:
+            return np.empty((*np.shape(t), 0))
         asked = self.asked
         times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
         if asked is None:

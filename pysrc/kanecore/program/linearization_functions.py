@@ -70,7 +70,7 @@ def _reduced_slopes(f: Functions, name: str, kernel: str, slopes: ReducedSlopes)
     """A derivative of q̇ and u̇ from the reduced equations."""
     solving, columns = f.derivation.solving, len(VARIABLES[kernel](f.d))
     assert solving is not None
-    motion, sizes = found_motion(f, solving)
+    motion, sizes = found_motion(f, solving, f.derivation.fronts)
     members: dict[str, Member] = {
         **motion,
         "k": columns,

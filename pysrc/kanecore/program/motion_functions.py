@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kanecore.derive.constraint_elimination import Solving
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.elimination_fronts import Front
 from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.graph.expression_graph import Graph, Op
@@ -127,8 +128,13 @@ def general_motion(f: Functions, kernel: str, derivation: Derivation, name: str 
     return f.solved(name, "general_motion", members, f.n, f.m, 0, n_residuals(f))
 
 
-def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tuple[int, ...]]:
-    """Members of `kc_reduced_motion`, which finds u̇ and λ and keeps the factors, and sizes of its scratch."""
+def found_motion(
+    f: Functions, solving: Solving, found: Sequence[Front], name: str = "udot"
+) -> tuple[dict[str, Member], tuple[int, ...]]:
+    """Members of `kc_reduced_motion`, which finds u̇ and λ and keeps the factors, and sizes of its scratch.
+
+    ``found`` are the fronts of the equations, if there are any; ``name`` is the end of that of their program.
+    """
     derivation, n, m, n_known = f.derivation, len(solving.speeds), len(solving.rows), len(solving.known)
     members: dict[str, Member] = {
         "equations": Equations(n, m),
@@ -138,10 +144,10 @@ def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tup
         "motion.eliminated": f.n - n,
         "motion.n_known": n_known,
     }
-    if derivation.fronts and solving is derivation.solving:
-        members |= fronted(f, "udot", solving, derivation.fronts, "motion.")[0]
+    if found:
+        members |= fronted(f, name, solving, found, "motion.")[0]
     else:
-        members |= {f"motion.{part}": value for part, value in filled(f, "udot", derivation, solving).items()}
+        members |= {f"motion.{part}": value for part, value in filled(f, name, derivation, solving).items()}
     if n < f.n:
         given = [*solving.known, *solving.unknowns]
         members["motion.result"] = f.once("result_udot", Derived(solving.result), given, in_core=True)
@@ -160,7 +166,7 @@ def multipliers(f: Functions, *, equal: bool = False) -> Function:
     solving = f.derivation.solving
     if solving is None or not f.derivation.fronts:
         return _balance(f, name, equal)
-    found, sizes = found_motion(f, solving)
+    found, sizes = found_motion(f, solving, f.derivation.fronts)
     found |= {"motion.sharing": int(not equal), "otherwise": _balance(f, f"general_{name}", equal).name}
     return f.solved(name, "front_balance", found, *sizes)
 

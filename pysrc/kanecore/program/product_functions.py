@@ -60,8 +60,9 @@ def _by_recursion(f: Functions, kernel: str) -> Solved | None:
 
 def _factored_product(f: Functions, name: str, kernel: str) -> Solved:
     """Product with one factorization of the reduced equations of u̇."""
-    motion, sizes = found_motion(f, f.derivation.solving or f.derivation.general)
-    found = product(f.derivation, kernel)
+    d = f.derivation
+    motion, sizes = found_motion(f, d.solving or d.general, d.fronts)
+    found = product(d, kernel)
     kept = _kept(f, found)
     members: dict[str, Member] = {
         **motion,

@@ -15,10 +15,20 @@ __all__ = ["projected", "projection_gradient", "quaternions", "stabilization"]
 
 
 def stabilization(f: Functions) -> Function:
-    fill = f.once("fill_stabilization", f.derivation.kernel("stabilization"))
-    equations = Equations(f.n, f.m, 2, correction=True)
-    members: dict[str, Member] = {"equations": equations, "rank": f.rank, "fill": fill}
-    return f.solved("compute_stabilization", "return", members, f.n, f.m)
+    """Changes of u̇ that lead back to the constraints: of two right-hand sides."""
+    n, m, roots = f.n, f.m, f.derivation.kernel("stabilization").roots
+    mass, rest = roots[: n * n], roots[n * (n + 2) :]
+    jacobian, residuals, sums = rest[: m * n], rest[m * n : m * (n + 2)], rest[m * (n + 2) :]
+    system = (*mass, *[0] * n, *jacobian, *[0] * m, *sums)
+    members: dict[str, Member] = {"equations": Equations(n, m, 2, correction=True), "rank": f.rank}
+    room = 0
+    if found := fronts(n, m, system):
+        by_fronts, (n_fronts, numbers, widest) = front_members("fronts", found)
+        room = numbers + 3 * m + 6 * n + n_fronts + widest
+        members |= by_fronts | {"fronts.correction": 1, "front_room": room}
+        roots = (*front_system(f.g, n, m, system, found), *residuals)
+    members["fill"] = f.once("fill_stabilization", Derived(roots))
+    return f.solved("compute_stabilization", "return", members, n, m, room)
 
 
 def projected(f: Functions) -> Function:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kanecore.derive.elimination_fronts import Front
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.second_derivatives import SecondDerivatives, second_derivatives
 
 from .fixed_values import fixed_values
-from .function_parts import Equations, Function, Member
+from .function_parts import Function, Member
 from .function_store import Functions
-from .motion_equations import filled
+from .motion_functions import found_motion
 from .way_to_solve import Way, way_of_second_derivatives
 
 __all__ = ["second_derivatives_of_rhs"]
@@ -47,19 +48,24 @@ def _by_program(f: Functions, name: str, part: str) -> Function:
 
 
 def _by_factorization(f: Functions, name: str, part: str) -> Function:
-    """Second derivatives from solutions that share one factorization."""
-    found, n, m = second_derivatives(f.derivation), f.n, f.m
+    """Second derivatives from solutions that share one factorization: by fronts if these help, or at once."""
+    found, derivation, m = second_derivatives(f.derivation), f.derivation, f.m
     roots = {"changes": found.sides, "column": found.column, "curvature": found.curvature}
     known = [*f.solution, *found.multipliers]
-    members, _ = _along_directions(f, part, found, roots, Derived(()), known, found.changes)
+    along, _ = _along_directions(f, part, found, roots, Derived(()), known, found.changes)
+    members = {"changes": along.pop("changes"), **{f"columns.{member}": value for member, value in along.items()}}
     weights = Derived((*found.weights, *[0] * m))
-    members |= {
-        "equations": Equations(n, m),
-        "rank": f.rank,
-        **filled(f, part, f.derivation, f.derivation.general),
-        "weights": f.once(f"weights_{part}", weights, f.solution, 2 * (n + m), in_core=True),
-    }
-    return f.solved(name, "factored_hessian", members, n, m)
+    members["weights"] = f.once(f"weights_{part}", weights, f.solution, 2 * (f.n + m), in_core=True)
+
+    def solved(name: str, fronts: Sequence[Front], end: str, **instead: str) -> Function:
+        motion, (n, m, *_) = found_motion(f, derivation.general, fronts, end)
+        return f.solved(name, "factored_hessian", {**motion, **members, **instead}, n, m)
+
+    fronts = derivation.general_fronts
+    if not fronts:
+        return solved(name, (), part)
+    at_once = solved(f"{name}_at_once", (), f"{part}_at_once")
+    return solved(name, fronts, part, otherwise=at_once.name)
 
 
 def _along_directions(

@@ -195,23 +195,60 @@ KC_ONCE kc_fault kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x,
 typedef struct kc_return {
     kc_saddle *equations; /* k = 2 */
     int rank;             /* c[rank] is how many rows of G count */
-    kc_function *fill;    /* the equations */
+    kc_function *fill;    /* the equations, or the arrays of fronts, then gamma */
+#if defined(KC_FRONTS)
+    kc_fronts fronts; /* n_fronts = 0: all equations at once */
+    int front_room;
+#endif
 } kc_return;
 
-#define KC_RETURN_ROOM(n, m) (KC_EQUATIONS_ROOM(n, m, 2) + 2 * (n) + KC_SCRATCH_ROOM(n, m))
+#define KC_RETURN_ROOM(n, m, front_room)                                                                     \
+    (KC_EQUATIONS_ROOM(n, m, 2) + 2 * (n) + KC_SCRATCH_ROOM(n, m) + (front_room))
+
+#if defined(KC_FRONTS)
+/* Solve by fronts, whose arrays begin at w; where these are in doubt fill the equations.  Returns whether all
+ * of them are to be solved at once. */
+KC_ONCE int kc_return_by_fronts(kc_return *s, const kc_place *at, kc_real *w)
+{
+    kc_saddle *const e = s->equations;
+    const int n = e->n, m = e->m, k = e->k;
+    kc_real *const gamma = w + s->fronts.numbers, *const f = gamma + m * k, *const y = f + n * k;
+    kc_real *const large = kc_place_fronts(&s->fronts, w, y + n * k), *const work = large + m;
+    s->fronts.large = large;
+    s->fill(KC_AT(at), work, w);
+    if (!kc_factor_fronts(&s->fronts, e->count, 1, y)) {
+        kc_clear(n * k, f);
+        kc_solve_fronts_again(&s->fronts, k, f, gamma, y, e->a);
+        return 0;
+    }
+    s->fill(KC_AT(at), work, w);
+    kc_join_fronts(&s->fronts, e);
+    kc_clear(n * k, e->f);
+    kc_copy(m * k, e->gamma, gamma);
+    return 1;
+}
+#endif
 
 /* The kernel `stabilization`: one part a row of `out`. */
 KC_ONCE int kc_stabilize(kc_return *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                          kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
+    const kc_place at = {t, x, r, c};
     const int n = e->n, k = e->k;
     e->a = kc_place_equations(e, w);
     kc_real *const work = kc_place_scratch(e, e->a + k * n);
+    int at_once = 1, fault = 0;
     e->size = 0;
     e->count = (int)c[s->rank];
-    s->fill(t, x, r, c, work, w);
-    const int fault = kc_solve_equations(e);
+#if defined(KC_FRONTS)
+    if (s->fronts.n_fronts)
+        at_once = kc_return_by_fronts(s, &at, work);
+    else
+#endif
+        s->fill(KC_AT(&at), work, w);
+    if (at_once)
+        fault = kc_solve_equations(e);
     for (int i = 0; i < n && !fault; i++)
         for (int j = 0; j < k; j++)
             out[j * n + i] = e->a[i * k + j];

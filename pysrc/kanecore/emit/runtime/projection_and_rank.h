@@ -55,6 +55,7 @@ typedef struct kc_projection {
     int directly;      /* q itself moves, not along motions */
 #if defined(KC_FRONTS)
     kc_real *fronted; /* the arrays of fronts, then their scratch */
+    int by_fronts;    /* the last change was found by fronts, whose factors are there */
 #endif
     kc_real *kept; /* NULL, or room for steps: the level, and y before the step */
     int n_kept;
@@ -179,6 +180,7 @@ KC_ONCE const kc_real *kc_fill_equations(kc_projection *s, int level)
     if (fronts->n_fronts) {
         to = s->fronted, end = to + fronts->numbers;
         kc_place_fronts(fronts, to, to + fronts->numbers + s->equations->m);
+        fronts->large = s->equations->gamma; /* nobody else needs room in these equations */
     }
 #endif
     fill(KC_AT(&s->at), s->y, to);
@@ -216,14 +218,16 @@ KC_ONCE int kc_keep_step(kc_projection *s, int level)
 }
 
 /* The least change a by the equations of a level, which are filled: by fronts, or where these are in doubt at
- * once. */
+ * once; with what forces need, if `combine` is there. */
 KC_ONCE int kc_find_change(kc_projection *s, int level)
 {
     kc_saddle *const e = s->equations;
 #if defined(KC_FRONTS)
     const kc_fronts *const fronts = kc_fronts_of_level(s, level);
+    s->by_fronts = 0;
     if (fronts->n_fronts) {
-        if (!s->directly && !kc_factor_fronts(fronts, e->count, 0, s->a))
+        s->by_fronts = !s->directly && !kc_factor_fronts(fronts, e->count, e->combine != 0, s->a);
+        if (s->by_fronts)
             return 0;
         if (!s->directly)
             kc_fill_equations(s, level);

@@ -38,14 +38,44 @@ KC_ONCE int kc_repeat_step(kc_projection *s, int level)
     e->count = level == 0 ? 0 : e->m < counted ? e->m : counted;
     e->a = s->a;
     kc_fill_equations(s, level);
+    const int fault = kc_find_change(s, level);
 #if defined(KC_FRONTS)
-    if (kc_fronts_of_level(s, level)->n_fronts)
-        kc_join_fronts(kc_fronts_of_level(s, level), e);
+    if (s->by_fronts)
+        return 0;
 #endif
-    kc_weigh(e, e->M, e->n + 1);
-    kc_cancel(e, level == 0 ? KC_INDEPENDENT : KC_RANK);
-    const int fault = kc_solve_shared(e);
     return fault || e->factored ? fault : KC_FAULT(KC_SINGULAR, 0);
+}
+
+/* Solve the equations of the step again: a of M a = sides + G' lambda, G a = 0. */
+KC_ONCE void kc_solve_step_again(kc_projection *s, int level, kc_real *sides, const kc_real *zeros,
+                                 kc_real *a)
+{
+    kc_saddle *const e = s->equations;
+#if defined(KC_FRONTS)
+    if (s->by_fronts) {
+        kc_solve_fronts_again(kc_fronts_of_level(s, level), 1, sides, zeros, e->M, a);
+        return;
+    }
+#endif
+    (void)level, e->a = a;
+    kc_solve_again(e, sides, zeros);
+}
+
+/* The forces lambda of M a = sides + G' lambda, of the last solution. */
+KC_ONCE void kc_find_forces_of_step(kc_projection *s, int level, const kc_real *a, kc_real *sides,
+                                    kc_real *lambda)
+{
+    kc_saddle *const e = s->equations;
+#if defined(KC_FRONTS)
+    if (s->by_fronts) {
+        kc_find_front_forces(kc_fronts_of_level(s, level), a, sides, KC_SHARE_NONE, lambda);
+        return;
+    }
+#endif
+    (void)level, (void)a;
+    for (int i = 0; i < s->n_u; i++)
+        sides[i] *= e->scale[i];
+    kc_find_forces(e, sides, lambda);
 }
 
 /* One step backwards: `weights` of the state after it become the gradient by the one before, r and p. */
@@ -68,15 +98,12 @@ KC_ONCE int kc_undo_step(kc_projection *s, const kc_real *kept, kc_real *weights
     kc_real *const forces = s->a + n, *const mu = forces + e->m, *const nu = mu + n, *const l = nu + e->m;
     for (int i = 0; i < n; i++)
         sides[i] = 0;
-    kc_find_forces(e, sides, forces);
+    kc_find_forces_of_step(s, level, s->a, sides, forces);
     for (int i = 0; i < n_x; i++)
         l[i] = weights[i];
     (level ? s->velocity_sides : s->position_sides)(KC_AT(&s->at), s->y, sides);
-    e->a = mu;
-    kc_solve_again(e, sides, zeros);
-    for (int i = 0; i < n; i++)
-        sides[i] *= e->scale[i];
-    kc_find_forces(e, sides, nu);
+    kc_solve_step_again(s, level, sides, zeros, mu);
+    kc_find_forces_of_step(s, level, mu, sides, nu);
     (level ? s->velocity_gradient : s->position_gradient)(KC_AT(&s->at), s->y, out);
     for (int i = 0; i < s->n_all; i++)
         weights[i] = i < n_x ? out[i] : weights[i] + out[i];

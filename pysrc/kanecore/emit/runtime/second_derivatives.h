@@ -5,7 +5,6 @@
  * constant udot, lambda, mu and nu. Of each pair the one that is found along the earlier variable counts.
  */
 typedef struct kc_hessian {
-    kc_saddle *equations; /* k = 1; NULL where udot has an expression */
     int n;                /* N */
     int n_fixed;          /* how many numbers `fixed` gives */
     int n_inner, n_outer; /* how many variables have columns, how many others second derivatives */
@@ -16,14 +15,9 @@ typedef struct kc_hessian {
 
     /* where equations are solved; then `fixed` reads udot, lambda, mu and nu in w, and gives its numbers
      * behind them, where functions along directions read all of them */
-    int rank;             /* c[rank] is how many rows of G count */
-    kc_function *fill;    /* M, f, G, gamma, what G is summed from */
-    kc_parts parts;       /* where `fill` is NULL: the same by functions of their own */
-    kc_function *weights; /* reads udot, lambda in w; the weights of udot, and zeros */
-    kc_along *changes;    /* along some of the first: dR, dS, c, e */
-    void (*solve)(const struct kc_hessian *, const kc_place *, kc_real *w, kc_real *d, kc_real *sides,
-                  int lanes);
-    kc_real *room; /* for it */
+    int n_changes; /* how many numbers the changes of these are, behind a direction of the first */
+    void (*solve)(const void *solver, const kc_place *, kc_real *w, kc_real *d, kc_real *sides, int lanes);
+    const void *solver;
 } kc_hessian;
 
 #define KC_HESSIAN_ROOM(n_fixed) (n_fixed)
@@ -32,15 +26,14 @@ typedef struct kc_hessian {
 KC_INLINE void kc_find_columns(const kc_hessian *s, const kc_place *at, kc_along *function,
                                const int *variables, int k, int n, kc_real *w, kc_real *d, kc_real *out)
 {
-    const int solves = s->changes && function == s->column;
-    const int n_seeds = solves ? k + 2 * (s->equations->n + s->equations->m) : k;
+    const int solves = s->solve && function == s->column, n_seeds = solves ? k + s->n_changes : k;
     kc_real *const slopes = d + KC_COLUMNS(n_seeds);
     kc_clear(KC_COLUMNS(n_seeds), d);
     for (int j = 0; j < k; j += KC_BESIDE) {
         const int lanes = k - j < KC_BESIDE ? k - j : KC_BESIDE;
         kc_set_units(d, j, k, kc_all(1));
         if (solves)
-            s->solve(s, at, w, d, slopes, lanes);
+            s->solve(s->solver, at, w, d, slopes, lanes);
         KC_CALL_ALONG(function, at, d, w, slopes);
         kc_set_units(d, j, k, kc_all(0));
         for (int lane = 0; lane < lanes; lane++)

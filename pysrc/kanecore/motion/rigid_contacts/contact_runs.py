@@ -476,7 +476,8 @@ class Course:
             self.legs.append(replace(self.legs[-1], t=t, directions=c.directions.copy()))
             return self._noted(known, x)
         near = [j for j in range(len(c.gaps)) if j == i or self.now[j] != OPEN or self._closes(j)]
-        slides = (SLIDE,) if self.lengths[i] == 3 else (FORTH, BACK)
+        against = self.lengths[i] == 2 and c.force[self.n_c + self.first[i] + 1] > 0.0  # of the slip that begins
+        slides = (SLIDE,) if self.lengths[i] == 3 else (BACK, FORTH) if against else (FORTH, BACK)
         choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
         ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
         known = self._known(t, x, "law", k)

@@ -37,7 +37,7 @@ SLIDES = (FORTH, BACK, SLIDE)
 _NUMBER = {HELD: 3, OPEN: 0, STICK: 1, CLOSED: 1, FORTH: 2, BACK: 2, SLIDE: 2}
 _COST = {HELD: 0, STICK: 0, CLOSED: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
 _WEAK = 1e-12  # of the terms of an acceleration or of a force, as OF_FORCES of kc_contacts.c
-_AT_ONCE, _ONE_BY_ONE, _MOST = 12, 60, 5000  # trials
+_AT_ONCE, _ONE_BY_ONE, _FEW, _MOST = 12, 60, 50, 5000  # trials
 _SWEEPS, _HALVES = 20_000, 24  # of projections; of the distance to the largest friction
 _NO_FORCE, _AT_LIMIT = 1e-10, 1e-9  # of the largest force; of the force at which a contact slips
 _MOVES, _TURNED = 1e-9, 1e-6  # of the terms of an acceleration: it gives a slip its direction; it is across the slip
@@ -262,12 +262,12 @@ class Choice:
             seen.add(modes)
             changed = dict(changes)
             modes = tuple(changed.get(i, mode) for i, mode in enumerate(modes))
-        return self._relaxed() or next(self.all(), None)
+        return next(self.all(_FEW), None) or self._relaxed() or next(self.all(), None)
 
-    def all(self) -> Iterator[Modes]:
-        """All modes that satisfy the laws, those with most contacts closed and sticking first."""
+    def all(self, most: int = _MOST) -> Iterator[Modes]:
+        """All modes that satisfy the laws, those with most contacts closed and sticking first; none of too many."""
         n = np.prod([len(each) for each in self._options], dtype=float)
-        if n <= _MOST:
+        if n <= most:
             for modes in sorted(product(*self._options), key=lambda modes: sum(_COST[mode] for mode in modes)):
                 if self.holds(modes):
                     yield modes
