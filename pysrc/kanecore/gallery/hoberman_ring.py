@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kanecore.model import Model
 
 PAIRS = 32
-PARAMETERS = {"L": 0.2, "m": 0.2, "k": 0.5, "c": 0.005, "delta": 1.9}
+PARAMETERS = {"L": 0.2, "m": 0.2, "k": 0.5, "c": 0.003, "delta": 1.7}
 
 
 def closed(delta: float, turning: float, n: int = PAIRS) -> dict[str, float]:
@@ -44,7 +44,7 @@ def closed(delta: float, turning: float, n: int = PAIRS) -> dict[str, float]:
     return state
 
 
-STATE = closed(0.9, 0.5)
+STATE = closed(0.9, 0.8)
 
 DIMENSIONS = (
     of("L", LENGTH)
