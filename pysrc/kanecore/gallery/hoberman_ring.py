@@ -11,9 +11,9 @@ radius L cos(δ/2) / sin(2π/n).
 x#, y# are the crossing of a pair, alpha# and beta# the angles of its links from n_x, δ = alpha# - beta#.  An outer and
 an inner pin join each pair to the next one, clockwise, with two rows each: 31 loops for 32 pairs.  The last pair meets
 the first one by itself, and pins there would be redundant.  The first pair's coordinates are independent.  Each
-crossing has a torsion spring k that is at rest at δ = delta, a damper c, and a motor whose torque tau, the input, makes
-δ larger and the ring smaller.  The angular momentum is constant: the smaller the ring, the faster it turns.
-Licence: BSD-3-Clause.
+crossing has a spring with the moment k cot δ, which lets no pair become flat, a damper c, and a motor whose torque tau,
+the input, makes δ larger and the ring smaller.  The angular momentum is constant: the smaller the ring, the faster it
+turns.  Licence: BSD-3-Clause.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kanecore.model import Model
 
 PAIRS = 32
-PARAMETERS = {"L": 0.2, "m": 0.2, "k": 0.5, "c": 0.003, "delta": 1.7}
+PARAMETERS = {"L": 1.0, "m": 5.0, "k": 300.0, "c": 2.0}
 
 
 def closed(delta: float, turning: float, n: int = PAIRS) -> dict[str, float]:
@@ -44,14 +44,13 @@ def closed(delta: float, turning: float, n: int = PAIRS) -> dict[str, float]:
     return state
 
 
-STATE = closed(0.9, 0.8)
+STATE = closed(0.7, 0.5)
 
 DIMENSIONS = (
     of("L", LENGTH)
     | of("m", MASS)
     | of("k tau", TORQUE)
     | of("c", TORSIONAL_FRICTION)
-    | of("delta", ANGLE)
     | {
         f"{name}{i}": dimension
         for i in range(1, PAIRS + 1)
@@ -74,7 +73,7 @@ def build(n: int = PAIRS) -> Model:
     from kanecore.model import Model
 
     torque = me.dynamicsymbols("tau")
-    length, mass, stiffness, damping, rest = sm.symbols("L m k c delta")
+    length, mass, stiffness, damping = sm.symbols("L m k c")
     ground, origin = me.ReferenceFrame("N"), me.Point("O")
     origin.set_vel(ground, 0)
     q: list[Any] = []
@@ -86,7 +85,7 @@ def build(n: int = PAIRS) -> Model:
         q, u = [*q, x, y, alpha, beta], [*u, vx, vy, w_alpha, w_beta]
         crossing = origin.locatenew(f"C{i}", x * ground.x + y * ground.y)
         crossing.set_vel(ground, vx * ground.x + vy * ground.y)
-        moment = (torque - stiffness * (alpha - beta - rest) - damping * (w_alpha - w_beta)) * ground.z
+        moment = (torque + stiffness * sm.cot(alpha - beta) - damping * (w_alpha - w_beta)) * ground.z
         for name, angle, rate, load in (("a", alpha, w_alpha, moment), ("b", beta, w_beta, -moment)):
             link = me.ReferenceFrame(f"{name}{i}")
             link.orient_axis(ground, ground.z, angle)
