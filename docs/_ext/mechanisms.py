@@ -75,7 +75,7 @@ def picture(name: str) -> Figure:
 
 
 def plot(name: str, *curves: str) -> Figure:
-    """Curves of the shown motion over time: by default those of live pages, or the coordinates, of many the first ones."""
+    """Curves of the shown motion over time: by default those of its live page, or the coordinates, the first ones."""
     sol = run(name)
     return sol.plot(*(curves or MOTIONS[name].plotted or sol._dyn.coordinate_names[:PLOTTED]))
 

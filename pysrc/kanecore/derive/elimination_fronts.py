@@ -120,17 +120,19 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
     queue: list[tuple[int, int, int]] = []
 
     def consider(speeds: Iterable[int]) -> None:
+        """The fronts of the rows of each speed, and, for later, of those of all speeds that M connects with it."""
         for j in speeds:
             for joined, several in enumerate(({j}, ({j} | masses[j]) & left)):
-                each = waiting[joined, j] = _Candidate(several, masses, rows, held)
-                if each.holds and len(several) < len(left):
+                waiting.pop((joined, j), None)
+                if len(several) < len(left) and (each := _Candidate(several, masses, rows, held)).holds:
+                    waiting[joined, j] = each
                     heapq.heappush(queue, (joined, len(each.border), j))
 
     consider(range(n))
     while queue:
         joined, border, j = heapq.heappop(queue)
-        each = waiting[joined, j]
-        if not each.holds or len(each.border) != border or not each.own <= left:
+        each = waiting.get((joined, j))
+        if each is None or len(each.border) != border or not each.own <= left:
             continue
         if len(each.own) + len(each.border) >= len(left) and len(each.own) <= len(each.border):
             break  # the rest is dense, and may choose its pivots among all speeds
