@@ -35,7 +35,7 @@ PARAMETERS = {"L": 1.0, "m": 5.0, "k": 300.0, "c": 2.0}
 def closed(delta: float, turning: float, n: int = PAIRS) -> dict[str, float]:
     """Coordinates and speeds of a ring about the origin that turns at constant size, of links as in ``PARAMETERS``."""
     size = PARAMETERS["L"] * cos(delta / 2) / sin(2 * pi / n)
-    state = {}
+    state: dict[str, float] = {}
     for i in range(1, n + 1):
         aside = -2 * pi / n * (i - 1)
         x, y = -size * sin(aside), size * cos(aside)
@@ -97,7 +97,8 @@ def build(n: int = PAIRS) -> Model:
             ends.append(
                 (centre.locatenew(f"P{link}", length / 2 * link.x), centre.locatenew(f"Q{link}", -length / 2 * link.x))
             )
-    rows, attach = {}, {}
+    rows: dict[str, Any] = {}
+    attach: dict[Any, Any] = {}
     for i in range(1, n):
         a, b, next_a, next_b = range(2 * i - 2, 2 * i + 2)
         for pin, one, other in (("outer", a, next_b), ("inner", b, next_a)):

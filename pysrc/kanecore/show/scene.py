@@ -97,7 +97,7 @@ class Scene:
     @property
     def crowded(self) -> bool:
         """Whether names of places, and axes of bodies, would hide the mechanism."""
-        return self.places.shape[-2] > CROWD
+        return int(self.places.shape[-2]) > CROWD
 
     @cached_property
     def shapes(self) -> list[Array]:
