@@ -15,9 +15,10 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from browser import CHROMIUM, Browser
+from gallery_states import loaded
 
 import kanecore as kc
-from kanecore.show.movies import frame_times
+from kanecore.show.movies import drawn, frame_times
 
 pytest.importorskip("matplotlib")
 
@@ -137,6 +138,13 @@ def test_a_plane_that_is_turned_as_prescribed_is_seen_in_space() -> None:
         inputs = kc.Signal([0.0, 1.0], [[0.0], [angle]], kind="cubic")
         planes.append(dyn.simulate((0.0, 1.0), [0.4, 0.5], inputs=inputs).animate(fps=4).view.axes)
     assert planes == [("x", "z"), ()]
+
+
+def test_axes_of_bodies_leave_a_crowd(sol: kc.Trajectory) -> None:
+    assert drawn(sol.animate().scene, sol.animate().view, (), labels=True)["rigid"]
+    dyn = loaded("chain40")
+    film = dyn.simulate((0.0, 0.1), dyn.state({"q1": 0.1})).animate()
+    assert drawn(film.scene, film.view, (), labels=True)["rigid"] == []
 
 
 def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:

@@ -21,7 +21,10 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.derive import elimination_fronts
+from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived
+from kanecore.describe.description import duplicate
+from kanecore.gallery import hoberman_ring
 from kanecore.program.function_parts import Solved
 from kanecore.program.function_store import Functions
 
@@ -139,11 +142,14 @@ def test_accelerations_and_forces_are_those_of_all_equations_in_fifty_digits(str
 
 
 def without_fronts(
-    model: kc.Model, monkeypatch: pytest.MonkeyPatch, kernels: Sequence[str] = DERIVATIVES
+    model: kc.Model,
+    monkeypatch: pytest.MonkeyPatch,
+    kernels: Sequence[str] = DERIVATIVES,
+    parameters: Mapping[str, float] = PARAMETERS,
 ) -> kc.CompiledModel:
     with monkeypatch.context() as patch:
         patch.setattr(elimination_fronts, "HELP", np.inf)
-        return kc.compile(model, parameters=PARAMETERS, cache=False, kernels=kernels)
+        return kc.compile(model, parameters=parameters, cache=False, kernels=kernels)
 
 
 @pytest.mark.long
@@ -250,3 +256,20 @@ def test_energy_of_many_loops_is_kept() -> None:
     kinetic = dyn.kinetic_energy(0.0, run.x)
     assert np.ptp(kinetic + dyn.potential_energy(0.0, run.x)) < 1e-7 * np.max(kinetic)
     assert np.max(np.abs(dyn.configuration_residual(0.0, run.x))) < 1e-9
+
+
+@pytest.mark.long
+def test_links_with_coordinates_of_their_own_keep_their_fronts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows with constant coefficients stay: their elimination would connect all links."""
+    pairs = 12
+    model = hoberman_ring.build(pairs)
+    derivation = Derivation(duplicate(model.description))
+    assert derivation.eliminated == 0
+    assert max(front.width for front in derivation.fronts) <= 4 * 3 + 1
+    dyn = kc.compile(model, parameters=hoberman_ring.PARAMETERS, cache=False, kernels=("udot", "project"))
+    other = without_fronts(model, monkeypatch, ("udot",), hoberman_ring.PARAMETERS)
+    x = np.array([hoberman_ring.closed(1.2, 0.7, pairs)[name] for name in dyn.names.x])
+    found, expected = (each.udot(0.0, x, r=[20.0]) for each in (dyn, other))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
+    back = dyn.kernels.project(0.0, x + np.random.default_rng(1).uniform(-0.05, 0.05, len(x)))
+    assert np.max(np.abs(dyn.configuration_residual(0.0, back))) < 1e-14

@@ -18,6 +18,7 @@ import pytest
 from sweep import part
 
 import kanecore as kc
+from kanecore.gallery import hoberman_ring
 
 Array = npt.NDArray[np.float64]
 
@@ -589,6 +590,38 @@ def test_four_bar_crank_turns_on_and_on() -> None:
     sol = dyn.simulate((0.0, 10.0), x0, rtol=1e-10, atol=1e-10)
     assert sol.x[-1, 0] > 20 * np.pi
     assert sol.constraint_drift < 1e-10
+
+
+def test_hoberman_ring_in_closed_form() -> None:
+    """It closes by itself, its momenta stay, and its motion is that of one angle and one turning."""
+    n, p = 5, SimpleNamespace(**{**hoberman_ring.PARAMETERS, "c": 0.0})
+    dyn = kc.compile(hoberman_ring.build(n), parameters=vars(p))
+    sol = dyn.simulate((0.0, 1.0), hoberman_ring.closed(0.7, 0.5, n), rtol=1e-10, atol=1e-10)
+    names, tangent = dyn.names.x, np.tan(np.pi / n)
+    x, y, alpha, beta = (
+        sol.x[:, [names.index(f"{q}{i}") for i in range(1, n + 1)]] for q in ("x", "y", "alpha", "beta")
+    )
+    for one, other in ((alpha, beta), (beta, alpha)):  # the last pair and the first, whose pins nothing joins
+        ends = [
+            (
+                x[:, i] + p.L / 2 * (s * np.cos(q[:, i]) + tangent * np.sin(q[:, i])),
+                y[:, i] + p.L / 2 * (s * np.sin(q[:, i]) - tangent * np.cos(q[:, i])),
+            )
+            for q, i, s in ((one, -1, 1), (other, 0, -1))
+        ]
+        np.testing.assert_allclose(*ends, atol=1e-9)
+    delta, rate = alpha[:, 0] - beta[:, 0], column(dyn, sol.x, "walpha1") - column(dyn, sol.x, "wbeta1")
+    assert np.ptp(delta) > 0.5
+    sin, cos, turning, moment = np.sin(delta / 2), np.cos(delta / 2), sol.outputs[:, 1], p.m * p.L**2 / 12
+    # a middle of a link from the middle of the ring: L/2 (tan sin, cos / tan), and its rate by delta
+    square, slope = tangent**2 * sin**2 + cos**2 / tangent**2, tangent**2 * cos**2 + sin**2 / tangent**2
+    square, slope = p.L**2 / 4 * square, p.L**2 / 16 * slope
+    kinetic = n * (p.m * (slope * rate**2 + square * turning**2) + moment * (turning**2 + rate**2 / 4))
+    check(dyn.kinetic_energy(0.0, sol.x), kinetic, 1e-9)
+    energy = kinetic - n * p.k * np.log(np.sin(delta))
+    check(energy, np.full(len(energy), energy[0]), 1e-8)
+    momentum = 2 * n * (p.m * square + moment) * turning
+    check(momentum, np.full(len(momentum), momentum[0]), 1e-8)
 
 
 def test_andrews_squeezer_of_the_test_set() -> None:

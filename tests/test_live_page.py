@@ -28,6 +28,7 @@ from test_loads_of_reactions import pendulum as journal_pendulum
 
 import kanecore as kc
 from kanecore.cli.commands import main
+from kanecore.gallery._motions import MOTIONS, Motion
 from kanecore.live import live_page
 from kanecore.live.live_page import LivePage
 
@@ -432,6 +433,13 @@ def test_title_text_labels_and_ground_are_in_the_page() -> None:
     assert "<title>model</title>" in pendulum().play([1.0, 0.0]).html()
     hanging = pendulum().play([1.0, 0.0], view=(20, 30, "-y"), ground=2.0)
     assert hanging.data["scene"]["low"][1] == -2.0  # y points down
+
+
+def test_a_page_of_the_gallery_plots_what_shows_the_motion(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MOTIONS, "four_bar", Motion(4.0, plotted=("q1", "u3")))
+    dyn = loaded("four_bar")
+    assert dyn.play().data["plots"] == [["q1", "u3"], "energies"]
+    assert dyn.play(some_state("four_bar")).data["plots"] == ["coordinates", "energies"]
 
 
 @in_node

@@ -19,6 +19,7 @@ from kanecore.gallery import _model as described  # once for all blocks and page
 from kanecore.gallery._motions import MOTIONS
 from kanecore.live.live_code import player
 from kanecore.live.live_page import _packed as packed
+from kanecore.show.scene import CROWD
 
 SECONDS = 4.0  # of each film
 FRAMES, WIDTH, HEIGHT, TRIAD = 24, 150.0, 110.0, 0.07  # of each small picture of the index
@@ -39,7 +40,8 @@ CLASSES = {
     "Legged, flying, floating": "anymal_c g1 biped quadrotor free_body cheetah tree30",
     "Rolling and sliding": "rolling_disc whipple_bicycle ball_turntable car snakeboard chaplygin_sleigh knife_edge"
     " appell_hamel",
-    "Closed loops": "four_bar slider_crank five_bar five_bar_bodies andrews_squeezer bricard stewart stewart_platform",
+    "Closed loops": "four_bar slider_crank five_bar five_bar_bodies andrews_squeezer bricard stewart"
+    " stewart_platform hoberman_ring",
     "Contacts and impacts": "woodpecker rocking_block capture",
     "Textbook examples": "rotating_tube two_rods rod_gravity wire_particle kepler constant_speed_particle",
 }
@@ -67,14 +69,15 @@ def run(name: str) -> kc.Trajectory:
 
 def picture(name: str) -> Figure:
     sol = run(name)
-    options = {"p": MOTIONS[name].parameters, "view": MOTIONS[name].view}
-    return sol._dyn.draw(sol.x[0], r=sol.r[0], labels=name not in kc.gallery.robots(), **options)
+    many = len(sol._dyn.bodies) > CROWD
+    options = {"p": MOTIONS[name].parameters, "view": MOTIONS[name].view, "loads": not many}
+    return sol._dyn.draw(sol.x[0], r=sol.r[0], labels=not many and name not in kc.gallery.robots(), **options)
 
 
 def plot(name: str, *curves: str) -> Figure:
-    """Curves of the shown motion over time: by default the coordinates, of many the first ones."""
+    """Curves of the shown motion over time: by default those of its live page, or the coordinates, the first ones."""
     sol = run(name)
-    return sol.plot(*(curves or sol._dyn.coordinate_names[:PLOTTED]))
+    return sol.plot(*(curves or MOTIONS[name].plotted or sol._dyn.coordinate_names[:PLOTTED]))
 
 
 def film(name: str, fps: float = 25.0) -> Any:

@@ -28,6 +28,7 @@ _PARTS += tuple(f"kc_{part}" for part in ("rosenbrock", "chatter", "interpolate"
 _FLAGS = (
     *("-target", "wasm32-freestanding", "-std=gnu11", "-Os", "-DKC_FAST", "-ffp-contract=off", "-fno-math-errno"),
     *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all"),
+    "-Wl,-z,stack-size=8388608",  # that of a process: arrays of large mechanisms are on it
 )
 _MADE_OF = re.compile(rb"kanecore player of ([0-9a-f]{64}) by ziglang ([0-9.]+)\0")
 

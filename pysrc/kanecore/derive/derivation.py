@@ -38,7 +38,7 @@ from kanecore.tolerances import REACHED
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
 from .constraint_rows import Constraints, Row
-from .elimination_fronts import Front, fronts
+from .elimination_fronts import HELP, Front, fronts, operations
 from .kernel_registry import DERIVATIONS, Derived
 from .kinematics import Kinematics
 from .linearized_equations import BESIDE_FRONTS, VARIABLES, Linearization, ReducedSlopes, linearized
@@ -155,7 +155,18 @@ class Derivation:
     def _reduced_for(self, forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
         d = self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, forcing, rows, dependent)
+        e = reduced(self.graph, self.mass_matrix, forcing, rows, dependent)
+        return whole(self.graph, self.mass_matrix, forcing, rows) if self._joins_fronts(e) else e
+
+    def _joins_fronts(self, e: Reduced) -> bool:
+        """Test whether an elimination on the graph connects what fronts of all equations keep apart."""
+        if not (e.rows and e.solved and self.symmetric):
+            return False
+        left, every = (
+            operations(len(each.speeds), len(each.rows), fronts(len(each.speeds), len(each.rows), each.system))
+            for each in (solving(self.graph, e), self.general)
+        )
+        return HELP * every < left
 
     @property
     def solved_at_run_time(self) -> bool:

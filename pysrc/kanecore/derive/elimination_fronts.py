@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from kanecore.graph.expression_graph import Graph
 
-__all__ = ["Front", "front_system", "fronts"]
+__all__ = ["HELP", "Front", "front_system", "fronts", "operations"]
 
 HELP = 2
 """Times the operations of the fronts: they are used where all equations at once take more."""
@@ -65,10 +65,9 @@ def fronts(n: int, m: int, system: Sequence[int]) -> tuple[Front, ...]:
     if not all(system[i * (n + 1)] for i in range(n)):  # a speed without mass has no unit
         return ()
     found = _eliminated(masses, rows)
-    most = _operations(n, 0, m)
     if sum(1 for front in found if front.rows) < 2:
         return ()
-    if HELP * sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found) > most:
+    if HELP * operations(n, m, found) > operations(n, m, ()):
         return ()
     if sum(front.numbers for front in found) > 2 * n * n:  # its scratch would not hold them
         return ()
@@ -96,6 +95,13 @@ def front_system(g: Graph, n: int, m: int, system: Sequence[int], found: Sequenc
     return tuple(entries)
 
 
+def operations(n: int, m: int, found: Sequence[Front]) -> int:
+    """About how many operations the equations of n speeds and m rows take: by fronts, or all at once without any."""
+    if not found:
+        return _operations(n, 0, m)
+    return sum(_operations(len(f.own), len(f.border), len(f.rows)) for f in found)
+
+
 def _operations(own: int, border: int, rows: int) -> int:
     """About how many operations the elimination of a front takes."""
     width = own + border + 1
@@ -109,13 +115,24 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
     for i, row in enumerate(rows):
         for j in row:
             held[j].add(i)
-    left, waiting, found = set(range(n)), [_Candidate(j, masses, rows, held) for j in range(n)], list[Front]()
-    queue = [each.key for each in waiting if each.holds]
-    heapq.heapify(queue)
+    left, found = set(range(n)), list[Front]()
+    waiting: dict[tuple[int, int], _Candidate] = {}
+    queue: list[tuple[int, int, int]] = []
+
+    def consider(speeds: Iterable[int]) -> None:
+        """The fronts of the rows of each speed, and, for later, of those of all speeds that M connects with it."""
+        for j in speeds:
+            for joined, several in enumerate(({j}, ({j} | masses[j]) & left)):
+                waiting.pop((joined, j), None)
+                if len(several) < len(left) and (each := _Candidate(several, masses, rows, held)).holds:
+                    waiting[joined, j] = each
+                    heapq.heappush(queue, (joined, len(each.border), j))
+
+    consider(range(n))
     while queue:
-        key = heapq.heappop(queue)
-        each = waiting[key[1]]
-        if each.key != key or not each.own <= left:
+        joined, border, j = heapq.heappop(queue)
+        each = waiting.get((joined, j))
+        if each is None or len(each.border) != border or not each.own <= left:
             continue
         if len(each.own) + len(each.border) >= len(left) and len(each.own) <= len(each.border):
             break  # the rest is dense, and may choose its pivots among all speeds
@@ -128,10 +145,7 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
             masses[j] |= each.border
             masses[j] -= each.own | {j}
         touched = each.border | {k for j in each.border for i in held[j] for k in rows[i]}
-        for j in sorted(touched & left):
-            waiting[j] = _Candidate(j, masses, rows, held)
-            if waiting[j].holds:
-                heapq.heappush(queue, waiting[j].key)
+        consider(sorted(touched & left))
     taken = {i for front in found for i in front.rows}
     others = tuple(i for i in range(len(rows)) if i not in taken)
     if left or not found:
@@ -141,17 +155,16 @@ def _eliminated(masses: Sequence[set[int]], rows: Sequence[set[int]]) -> list[Fr
 
 
 class _Candidate:
-    """The front of all rows that hold a speed: its own speeds stand in no other row."""
+    """The front of all rows that hold some speeds: its own speeds stand in no other row."""
 
     def __init__(
-        self, speed: int, masses: Sequence[set[int]], rows: Sequence[set[int]], held: Sequence[set[int]]
+        self, speeds: set[int], masses: Sequence[set[int]], rows: Sequence[set[int]], held: Sequence[set[int]]
     ) -> None:
-        self.rows = set(held[speed])
+        self.rows = set[int]().union(*(held[j] for j in speeds))
         beside = set[int]().union(*(rows[i] for i in self.rows))
-        beside = {j for j in beside if held[j]} or {speed}
+        beside = {j for j in beside if held[j]} or speeds
         self.own = {j for j in beside if held[j] <= self.rows}
         self.border = beside.union(*(masses[j] for j in self.own)) - self.own
-        self.key = (len(self.border), speed)
         self.holds = _matched(self.rows, rows, self.own)
 
 

@@ -67,6 +67,7 @@ MODELS = {
     "furuta_pendulum": "rotary inverted pendulum",
     "g1": "humanoid with 29 joints on a floating base, Unitree G1",
     "gyroscope": "rotor in two gimbals",
+    "hoberman_ring": "ring of 32 pairs of scissor links in 31 loops",
     "iiwa14": "arm with seven joints, KUKA LBR iiwa 14",
     "kepler": "particle that a fixed mass attracts",
     "knife_edge": "skate on an inclined plane",

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,8 @@ class Motion:
         The body in the middle of a live page.
     text : str, optional
         Words of a live page.
+    plotted : sequence of str, optional
+        What is plotted over time, states and outputs by name.  Default: the coordinates.
     parameters : dict
         Values by name, in place of the module's.
     hold : dict, optional
@@ -52,6 +54,7 @@ class Motion:
     ground: float | None = None
     follow: str | None = None
     text: str | None = None
+    plotted: Sequence[str] = ()
 
 
 def _bent(*angles: float) -> dict[str, float]:
@@ -135,6 +138,7 @@ MOTIONS = {
     "five_bar": Motion(1.0),
     "five_bar_bodies": Motion(1.0),
     "andrews_squeezer": Motion(0.05),
+    "hoberman_ring": Motion(4.0, plotted=("radius", "turning")),
     "bricard": Motion(6.0, view=(20, -60)),
     "stewart": Motion(0.3, view=(15, -65), hold={}),
     "stewart_platform": Motion(0.3, view=(15, -65), hold={}),

@@ -198,7 +198,7 @@ def live_page(
         "speed": pace,
         "keys": keys_of(dyn, keys, offered, ranges),
         "pull": float(pull),
-        "plots": _plots(dyn, plots),
+        "plots": _plots(dyn, [start.plotted or "coordinates", "energies"] if plots is None else plots),
         "events": watched,
         "scene": seen.data(),
     }
@@ -240,8 +240,6 @@ def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered:
 
 def _plots(dyn: Any, plots: Any) -> list[Any]:
     """Initial plots of a page: kinds, or lists of names of coordinates, speeds, states, outputs and inputs."""
-    if plots is None:
-        return ["coordinates", "energies"]
     names = (*dyn.names.x, *dyn.output_names, *dyn.input_names)
     kinds = [kind for kind in PLOTS if dyn.n_z or kind != "states"]
     result: list[Any] = []

@@ -18,7 +18,6 @@ __all__ = ["LiveScene"]
 
 Array = npt.NDArray[np.float64]
 
-LABELLED = 24  # largest number of places with names, and bodies with axes: more would hide the mechanism
 PINNED = 1e-9  # largest change of a constant distance in nearby states, relative to the size of the picture
 SOLIDS = "Box", "Cylinder", "Disc", "Sphere"  # the kinds of solids.js
 SMALLEST = 1e-5  # resolution of points of shapes, relative to the size of the picture
@@ -76,10 +75,8 @@ class LiveScene:
             centre = scene.places[self.follow]
             reach = np.maximum(high - centre, centre - low)
             low, high = centre - reach, centre + reach
-        labelled = len(scene.places) <= LABELLED
         return {
-            **drawn(scene, self.view, self.traces, labels=labelled),
-            "rigid": scene.rigid if labelled else [],
+            **drawn(scene, self.view, self.traces, labels=not scene.crowded),
             "low": low.tolist(),
             "high": high.tolist(),
             "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1))),

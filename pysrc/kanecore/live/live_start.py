@@ -49,8 +49,8 @@ class Start:
         Seconds of the motion per second of the page, at speed 1.
     signals : dict of str to ndarray, or None
         ``knots`` (n), ``coefficients`` (n − 1, n_r, 4), and for each input in ``which`` whether it is a signal.
-    view, ground, follow : optional
-        View in the gallery, with the height of its ground, m, and the body in its middle.
+    view, ground, follow, plotted : optional
+        View in the gallery, with the height of its ground, m, the body in its middle, and what is plotted.
     """
 
     t: float
@@ -62,6 +62,7 @@ class Start:
     view: Any = None
     ground: float | None = None
     follow: str | None = None
+    plotted: Sequence[str] = ()
 
 
 def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
@@ -80,7 +81,7 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
         parameters |= motion.parameters
         inputs = dict(motion.inputs) if inputs is None else inputs
         pace = _pace(motion.end / SECONDS)
-        seen = {"view": motion.view, "ground": motion.ground, "follow": motion.follow}
+        seen = {name: getattr(motion, name) for name in ("view", "ground", "follow", "plotted")}
         if motion.parameters:
             x0 = dyn.consistent(t0, dyn.state(motion.start), p=parameters)
         else:

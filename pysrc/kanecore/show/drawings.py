@@ -109,7 +109,7 @@ class Canvas:
             self.line(line.__getitem__, color=SHAPE, linewidth=width, alpha=alpha)
         for pair in scene.lines:
             self.line(places[:, pair].__getitem__, color=BODY, linewidth=2.2, alpha=alpha)
-        for body in scene.rigid:
+        for body in () if scene.crowded else scene.rigid:
             for colour, axis in zip(TRIAD, scene.triad(body, AXIS * size), strict=True):
                 self.line(axis.__getitem__, color=colour, linewidth=1.2, alpha=alpha)
         points = tuple(range(1, 1 + len(scene.names.points)))

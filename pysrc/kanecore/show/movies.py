@@ -196,7 +196,7 @@ def drawn(scene: Scene, view: View, traces: Sequence[int], labels: bool) -> dict
         "lines": scene.lines,
         "joints": scene.joints,
         "centres": scene.centres,
-        "rigid": scene.rigid,
+        "rigid": [] if scene.crowded else scene.rigid,
         "traces": traces,
         "labels": scene.together() if labels else [],
         "basis": view.basis[:2].tolist() if view.planar else None,

@@ -106,8 +106,9 @@ class Picture {
         for (const body of scene.rigid) this.triad(body);
         const [x, y] = here(0);
         this.line([[x, y], [x - 6, y + 10], [x + 6, y + 10], [x, y]], colours.ground, 2);
-        for (const number of scene.joints) this.dot(here(number), 3, colours.inside, colours.body);
-        for (const number of scene.centres) this.dot(here(number), 3.5, colours.centre, colours.centre);
+        const small = Math.min(1, thick / 4.5);
+        for (const number of scene.joints) this.dot(here(number), 3 * small, colours.inside, colours.body);
+        for (const number of scene.centres) this.dot(here(number), 3.5 * small, colours.centre, colours.centre);
         for (const contact of state.contacts?.() ?? []) this.contact(contact);
         pen.fillStyle = colours.ground;
         pen.strokeStyle = colours.inside;

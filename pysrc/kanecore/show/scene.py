@@ -20,12 +20,13 @@ from kanecore.shapes import Shape
 
 from .meshes import mesh_lines
 
-__all__ = ["Names", "Scene", "scene"]
+__all__ = ["CROWD", "Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
 SKEWED = 0.05  # invisible errors of products of axes, as in interpolants
 FLOOR = 3.0  # times the extent of the moving bodies: larger shapes of the ground would leave no room for these
+CROWD = 24  # largest number of places with names, and bodies with axes: more would hide the mechanism
 TOGETHER = 1e-6  # relative to the size of a picture: closer places share a label
 
 
@@ -92,6 +93,11 @@ class Scene:
     forces_at: tuple[int, ...]
     torques_on: tuple[int, ...]
     outlines: tuple[Outline, ...]
+
+    @property
+    def crowded(self) -> bool:
+        """Whether names of places, and axes of bodies, would hide the mechanism."""
+        return int(self.places.shape[-2]) > CROWD
 
     @cached_property
     def shapes(self) -> list[Array]:

@@ -359,8 +359,8 @@ typedef struct kc_closure {
 } kc_closure;
 
 #define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \
-    (((m) + (m_q)) * ((n_q) + (n_u)) + 5 * ((m_q) + (m)) + 3 * (n_q) + 5 * (n_u) + (n_r) +                   \
-     2 * ((m) + (m_q)) * ((m) + (m_q)))
+    (KC_MOST(m, m_q) * (KC_MOST(n_q, n_u) + 2 * KC_MOST(m, m_q) + 4) + (m_q) + (m) + 3 * (n_q) + 5 * (n_u) + \
+     (n_r))
 
 /* Pseudorandom numbers in +-(0.2 ... 1.2), always the same (Knuth, TAOCP 2, 3rd ed. 1998, section 3.3.4,
  * table 1). */
@@ -541,12 +541,13 @@ KC_ONCE void kc_start_trial(kc_closure *s, int trial, kc_real *x, kc_real *r)
  */
 KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
 {
-    const int n_x = s->n_q + s->n_u, m = s->m + s->m_q, full = s->m < s->n_u ? s->m : s->n_u;
+    const int n_x = s->n_q + s->n_u, m = KC_MOST(s->m, s->m_q), full = s->m < s->n_u ? s->m : s->n_u;
     kc_real *const x = w, *const r = x + n_x, *const scale = r + s->n_r, *const weights = scale + s->n_u;
     int closed = -1, open = -1; /* the largest rank where the loops are closed, and where they are not */
     s->at = (kc_place){0, x, r, c};
-    s->rows = weights + s->n_u, s->value = s->rows + m * (s->n_q > s->n_u ? s->n_q : s->n_u);
-    s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->unit_of = s->trial + n_x;
+    s->rows = weights + s->n_u, s->value = s->rows + m * KC_MOST(s->n_q, s->n_u);
+    s->size = s->value + m, s->now = s->size + s->m_q + s->m, s->trial = s->now + m;
+    s->unit_of = s->trial + n_x;
     s->square = s->unit_of + n_x, s->work = s->square + 2 * m * (m + 1);
     for (int trial = 0; trial < 4 && closed < full; trial++) {
         int on_constraints =
