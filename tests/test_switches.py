@@ -56,6 +56,28 @@ def test_a_rope_is_a_constraint_that_is_never_negative() -> None:
     assert_allclose(swing(slack)[1], 0.5, rtol=1e-7)  # v² = g y, v² = 3.5 g − 2 g (1 + y)
 
 
+@pytest.mark.parametrize(("length", "time"), [(1e3, 1e6), (1e-3, 1e-3)])
+def test_switches_act_alike_in_all_units(length: float, time: float) -> None:
+    """A rope that is cut after it was taut, in mm and µs, and in km and ks: the same times and places."""
+    N, O = ground()  # noqa: E741
+    (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, u * N.x + v * N.y)
+    named = {"configuration_constraints": {"rope": length**2 - x**2 - y**2}, "bodies": [me.Particle("P", P, 2.0)]}
+    weight = -2.0 * G * length / time**2 * N.y
+    dyn = compiled(kc.Model(N, [x, y], [u, v], rates([x, y], [u, v]), forcelist=[(P, weight)], **named))
+    law = {"on": "gap", "off": 0.6 * time}
+    speed = length / time
+    run = kc.Modes(dyn, switches={"rope": law}).simulate(
+        (0.0, 0.8 * time), [0.6 * length, 0.0, 0.0, 0.0], atol=1e-10 * min(length, speed)
+    )
+    known = kc.Modes(ball(rope=rope), switches={"rope": {"on": "gap", "off": 0.6}})
+    other = known.simulate((0.0, 0.8), [0.6, 0.0, 0.0, 0.0])
+    assert [modes for _, modes in run.modes] == [modes for _, modes in other.modes]
+    assert_allclose([t / time for t, _ in run.modes], [t for t, _ in other.modes], rtol=1e-9)
+    assert_allclose(run.x[-1] / [length, length, speed, speed], other.x[-1], rtol=1e-7)
+
+
 def test_a_stop_bounces_and_a_constraint_that_is_not_zero_is_refused() -> None:
     stop = {"e": 0.5}
     run = kc.Modes(ball(floor=lambda x, y: y), switches={"floor": stop}).simulate((0.0, 0.9), [0.0, 1.0, 0.3, 0.0])
