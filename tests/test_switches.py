@@ -88,6 +88,14 @@ def test_a_latch_catches_what_falls_and_lets_go() -> None:
     assert [modes["latch"] for _, modes in run.modes] == ["open", "held", "open"]
     assert_allclose([t for t, _ in run.modes[1:]], [(6.0 + np.sqrt(36 - 2 * G)) / G, 2.0], rtol=1e-9)
     assert_allclose(run.x[-1], [0.0, -0.125 * G, 0.0, -0.5 * G], atol=1e-9)
+    latch = kc.Modes(ball(rod=rope), switches={"rod": {"on": "gap", "off": np.array([0.1])}})
+    run = latch.simulate((0.0, 0.5), [1.0, 0.0, 0.0, 0.0])
+    assert [modes["rod"] for _, modes in run.modes] == ["held", "open"]  # it leaves to the side of the closed latch
+
+
+def test_a_latch_holds() -> None:
+    latch = kc.Modes(ball(latch=lambda x, y: y), switches={"latch": {"on": "gap", "off": 2.0}})
+    run = latch.simulate((0.0, 2.5), [0.0, -1.0, 0.0, 6.0])
     assert_allclose(run.forces["latch"][(run.t > 1.5) & (run.t < 2.0)], 2 * G, rtol=1e-9)
 
 
@@ -120,6 +128,9 @@ def test_phases_of_a_gait() -> None:
     assert_allclose([t for t, _ in run.modes], [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-14)
     assert [modes["brake"] for _, modes in run.modes] == ["open", "held"] * 2 + ["open"]
     assert_allclose([t for t, _, _ in run.impacts], [0.1, 0.3], rtol=1e-14)
+    for start, mode in ((0.1, "held"), (0.25, "open"), (0.3, "held")):  # the phases at the start of another run
+        again = kc.Modes(dyn, switches={"brake": {"on": [0.1, 0.3], "off": [0.2, 0.4]}})
+        assert again.simulate((start, 0.35), np.zeros(4)).modes[0][1] == {"brake": mode}
     u = v = 0.0  # the brake leaves the motion along (1, −1): half of gravity, and half of u − v at each impact
     for k in range(5):
         u, v = ((u - v) / 2, (v - u) / 2) if k % 2 else (u, v)
@@ -248,6 +259,12 @@ def test_wrong_switches_are_named() -> None:
         kc.Modes(dyn, switches={"rod": {}, "again": {"rows": "rod"}})
     with pytest.raises(ValueError, match="a contact and a switch are called 'rod'"):
         kc.Modes(dyn, {"rod": {"point": "P"}}, switches={"rod": {}})
+    for law in ({"off": None}, {"off": True}, {"off": "gap"}, {"on": "force"}):
+        [(key, event)] = law.items()
+        with pytest.raises(ValueError, match=f"{key} of switch 'rod' is {event!r}; it must be an event, a time, or"):
+            kc.Modes(dyn, switches={"rod": law})
+    with pytest.raises(ValueError, match="off of switch 'rod' is nan, which is no time"):
+        kc.Modes(dyn, switches={"rod": {"off": np.nan}})
     event = kc.Event("x", terminal=True)
     with pytest.raises(ValueError, match="an event of switch 'rod' has a reset or is terminal"):
         kc.Modes(dyn, switches={"rod": {"off": event}}).simulate((0.0, 1.0), [1.0, 0.0, 0.0, 0.0])

@@ -95,7 +95,8 @@ class Modes:
         is on while its force pushes, as of a rope or an end stop, with restitution ``e``.  ``{"on": event, "off":
         event}``: between events it is on, and its force has any sign.  An event is what `simulate` takes as one, a
         time, ``"gap"``, where the constraint falls to zero, ``"force"``, where its force falls to zero, or a list of
-        these.  At the start the constraint is on if it holds there, or as ``starts`` says, ``"on"`` or ``"off"``.
+        these.  At the start the constraint is as ``starts`` says, ``"on"`` or ``"off"``, or as its last time until
+        then; without these it is on if it holds there.
         ``in_place``: it keeps the value that it has when it switches on, which need not be zero.  ``rows``: names of
         constraints that switch together; without it those that begin with the name and a comma, as of a loop.  Switches
         with the same event turn together.
@@ -410,9 +411,10 @@ class Course:
             and c.gaps[i] <= _TOUCHES * c.gap_terms[i]
         ]
         for switch, rows in zip(self.owner.switches, self.owner.switched, strict=True):
-            if switch.starts or (switch.starts is None and self._holds(rows)):
+            starts = switch.at_start(t)
+            if starts or (starts is None and self._holds(rows)):
                 touching += self._zero(t, rows, switch)
-            elif switch.starts is False:
+            elif starts is False:
                 touching = [i for i in touching if i not in rows]
         touching = sorted({*touching})
         known = self._known(t, x, "start")
@@ -465,6 +467,8 @@ class Course:
                 )
         else:
             self._at_once = 0
+        if what == "gap" and self._just_left(i, t):
+            return None
         if what == "slip" and self.lengths[i] == 3 and (not c.directions[i].any() or self.slips[i] > c.slow):
             known = self._known(t, x, "way", k)
             # a slow slip keeps the direction in which it ends; that of one that has begun is its own
@@ -478,6 +482,12 @@ class Course:
         ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
         known = self._known(t, x, "law", k)
         return self._noted(known, self._settled(t, x, near, {} if choices is None else {i: choices}, ended))
+
+    def _just_left(self, i: int, t: float) -> bool:
+        """Test whether an open latch leaves the place where it let go, to the side on which it closes."""
+        c, contact = self.numbers, self.contacts[i]
+        way = abs(self.normal_speeds[i]) * (t - c.since)
+        return bool(contact.constraint and contact.holds and way <= _TOUCHES * max(c.gap_terms[i], self._small))
 
     def _closes(self, i: int) -> bool:
         """Test whether an open contact is about to close."""

@@ -55,6 +55,16 @@ class Switch:
     in_place: bool
     e: float
 
+    def at_start(self, t: float) -> bool | None:
+        """Whether it is on at the start of a run, by its times so far; None: if it holds there."""
+        past = [
+            (float(event), on)
+            for on, events in ((True, self.on), (False, self.off))
+            for event in events
+            if isinstance(event, Real) and float(event) <= t
+        ]
+        return max(past)[1] if past and self.starts is None else self.starts
+
     def contacts(self, kinds: Mapping[str, str]) -> list[Contact]:
         """The contacts of its rows, of constraints with known kinds."""
         none = np.zeros(3)
@@ -99,8 +109,9 @@ def _switch(dyn: Evaluator, name: str, law: Any, kinds: Mapping[str, str]) -> Sw
     for row in rows or [name]:
         if row not in kinds:
             raise unknown_name(f"constraint of {dyn.name!r} is called", row, kinds)
-    events = [_listed(law[key]) if key in law else [] for key in ("on", "off")]
-    on, off = events if any(events) else (["gap"], ["force"])
+    on, off = (_listed(name, key, law[key]) if key in law else [] for key in ("on", "off"))
+    if "on" not in law and "off" not in law:
+        on, off = ["gap"], ["force"]
     if len(rows) > 1 and ("gap" in on or "force" in off):
         raise ValueError(
             f"switch {name!r} has {len(rows)} rows, and a gap and a force have signs in one alone: give events, on and "
@@ -117,8 +128,20 @@ def _switch(dyn: Evaluator, name: str, law: Any, kinds: Mapping[str, str]) -> Sw
     return Switch(name, tuple(rows), tuple(on), tuple(off), starts, bool(law.get("in_place")), e)
 
 
-def _listed(events: Any) -> list[Any]:
-    return list(events) if isinstance(events, Sequence) and not isinstance(events, str) else [events]
+def _listed(name: str, key: str, events: Any) -> list[Any]:
+    """What switches on or off, in a list."""
+    several = isinstance(events, np.ndarray) or (isinstance(events, Sequence) and not isinstance(events, str))
+    found = list(np.ravel(events) if isinstance(events, np.ndarray) else events) if several else [events]
+    other = "force" if key == "on" else "gap"
+    for event in found:
+        if isinstance(event, Real) and not np.isfinite(float(event)):
+            raise ValueError(f"{key} of switch {name!r} is {event!r}, which is no time")
+        if event is None or isinstance(event, bool) or (isinstance(event, str) and event == other):
+            raise ValueError(
+                f"{key} of switch {name!r} is {event!r}; it must be an event, a time, or "
+                f"{'gap' if key == 'on' else 'force'!r}, or a list of these"
+            )
+    return found
 
 
 Turns = Sequence[tuple[int, bool]]
