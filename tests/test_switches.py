@@ -120,6 +120,25 @@ def test_a_hook_holds_one_way() -> None:
     assert_allclose(run.x[-1] - [at_rest, 0], [5 / 6 * 0.8**3, 2.5 * 0.8**2], rtol=1e-8)
 
 
+def test_a_ratchet_stops_within_a_long_step() -> None:
+    """u = 3 − 6 t + 2.5 t² falls to zero within one step; the pawl holds until the force turns, at 1.2 s."""
+    N, O = ground()  # noqa: E741
+    x, u = me.dynamicsymbols("x u")
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, u * N.x)
+    more = {"bodies": [me.Particle("P", P, 2.0)], "velocity_constraints": {"pawl": u}}
+    force = (10 * me.dynamicsymbols._t - 12) * N.x
+    pawl = kc.Modes(
+        compiled(kc.Model(N, [x], [u], [x.diff() - u], forcelist=[(P, force)], **more)), switches={"pawl": {}}
+    )
+    run = pawl.simulate((0.0, 2.0), [0.0, 3.0])
+    assert [modes["pawl"] for _, modes in run.modes] == ["open", "closed", "open"]
+    assert_allclose([t for t, _ in run.modes[1:]], [(6 - np.sqrt(6)) / 5, 1.2], rtol=1e-9)
+    assert_allclose(run.x[-1, 1], 2.5 * 0.8**2, rtol=1e-9)
+    with pytest.raises(kc.ModelError, match="'pawl' is -1 at t = 0, and is never negative: change x0"):
+        pawl.simulate((0.0, 2.0), [0.0, -1.0])
+
+
 def test_phases_of_a_gait() -> None:
     """A brake along (1, 1) is on from 0.1 s to 0.2 s, and from 0.3 s to 0.4 s."""
     dyn = ball(brake=lambda x, y, u, v: u + v)

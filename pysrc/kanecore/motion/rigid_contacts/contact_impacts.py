@@ -56,6 +56,8 @@ class Impacts:
     def __init__(self, course: Any) -> None:
         self._course = course
         self.fastest = np.zeros(len(course.contacts))
+        ends = np.cumsum([0, *(len(contact.axes) for contact in course.owner.named)]).tolist()
+        self._rows = {c.name: slice(*ends[i : i + 2]) for i, c in enumerate(course.owner.named)}
         self.scale = np.zeros(0)
         self.impulses: list[dict[str, Array]] = []
         self.found: list[tuple[float, Array, Array]] = []
@@ -82,9 +84,7 @@ class Impacts:
         after[course.problem.dyn.names.speeds] = u
         self.found.append((t, x.copy(), after))
         found = course.numbers.force[course.n_c :].copy()
-        named = course.owner.named
-        ends = np.cumsum([len(contact.axes) for contact in named])[:-1]
-        self.impulses.append(dict(zip((contact.name for contact in named), np.split(found, ends), strict=True)))
+        self.impulses.append({name: found[rows] for name, rows in self._rows.items()})
         return after
 
     def _stop(self, touching: Sequence[int]) -> Array:

@@ -403,6 +403,8 @@ class Course:
             if c.gaps[i] < lowest[i] and contact.watched and not (contact.constraint and contact.holds):
                 raise ModelError(
                     f"contact {contact.name!r} is {-c.gaps[i]:.3g} m below the ground at t = {t:g}: lift x0"
+                    if contact.point
+                    else f"{contact.name!r} is {c.gaps[i]:.3g} at t = {t:g}, and is never negative: change x0"
                 )
         touching = [
             i
@@ -479,6 +481,8 @@ class Course:
         against = self.lengths[i] == 2 and c.force[self.n_c + self.first[i] + 1] > 0.0  # of the slip that begins
         slides = (SLIDE,) if self.lengths[i] == 3 else (BACK, FORTH) if against else (FORTH, BACK)
         choices = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN), "gap": None}[what]
+        if what == "gap" and self.contacts[i].is_rate:  # the speed is zero, with rounding of any sign
+            choices = (self._ways(i, False)[0], OPEN)
         ended = [i, *(j for j in near if self._ends(t, j))] if what == "slip" else []
         known = self._known(t, x, "law", k)
         return self._noted(known, self._settled(t, x, near, {} if choices is None else {i: choices}, ended))
@@ -579,7 +583,10 @@ class Course:
         closed = [
             i
             for i in touching
-            if (self.now[i] != OPEN and not hits) or self.normal_speeds[i] <= self.slow[i] or self._pulls(i)
+            if (self.now[i] != OPEN and not hits)
+            or self.normal_speeds[i] <= self.slow[i]
+            or self._pulls(i)
+            or (i in choices and self.now[i] == OPEN)
         ]
         self.now, told = self._chosen(t, x, closed, choices, ended)
         self._last, names = t, tuple(contact.name for contact in self.contacts)
