@@ -49,6 +49,7 @@ CONTACTS: dict[str, Any] = {
     "normal": (1, 0, 0),
     "along": (0, 1, 0),
     "mu": 0.3,
+    "impact": "poisson",
 }
 """Arguments of `kc.Modes`: beak, lower and upper edge of the sleeve may touch the pole."""
 
