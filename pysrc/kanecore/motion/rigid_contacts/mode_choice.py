@@ -124,15 +124,22 @@ class Choice:
         stay as near to it as loads allow.
         """
         c, force = self._contacts, self._guess
-        for part in (*(1.0 - 0.5**halves for halves in range(1, self._halves)), 1.0):
+        parts = [1.0 - 0.5**halves for halves in range(1, self._halves)]
+        for part, begin in [
+            *((part, None) for part in parts),
+            (1.0, None),
+            (1.0, self._guess),
+            (1.0, 0.0 * self._guess),
+        ]:
             self._let_go()
-            c.force[:] = force
-            if not c.relax(self._start, part, _SWEEPS):
+            c.force[:] = force if begin is None else begin
+            ends = c.relax(self._start, part, _SWEEPS)
+            if not ends and (part < 1.0 or not np.isfinite(c.force).all()):
                 continue
             force, w = c.force.copy(), self._start + c.delassus @ c.force
             if part < 1.0 and self._moving(w):  # of all distributions without slip one that is far from slip
                 continue
-            self.projected, modes = force, self._classified(force, w)
+            self.projected, modes = force if ends else self.projected, self._classified(force, w)
             c.reference[:] = force
             self.solve(modes)
             if self._consistent and not self._broken(modes):
