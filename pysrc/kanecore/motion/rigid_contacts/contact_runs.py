@@ -642,6 +642,8 @@ class Course:
         c = self.numbers
         choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins, self.mu_static, self._guess)
         modes = choice.first()
+        if modes is None and choices:  # the mode that ends may hold, at the limit of its law
+            return self._chosen(t, x, closed, {}, ended)
         if modes is None:
             raise ModelError(
                 f"no modes of the contacts of {self.owner.dyn.name!r} satisfy the laws at t = {t!r}, "

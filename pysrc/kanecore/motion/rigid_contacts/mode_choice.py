@@ -69,7 +69,7 @@ class Choice:
     Attributes
     ----------
     projected : ndarray, (m,), or None
-        Forces in space that satisfy the laws, from projections; modes for them may not be clear.
+        Forces that satisfy the laws, as near as projections come; modes for them may not be clear.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Choice:
             force, w = c.force.copy(), self._start + c.delassus @ c.force
             if part < 1.0 and self._moving(w):  # of all distributions without slip one that is far from slip
                 continue
-            self.projected, modes = force if ends else self.projected, self._classified(force, w)
+            self.projected, modes = force, self._classified(force, w)
             c.reference[:] = force
             self.solve(modes)
             if self._consistent and not self._broken(modes):
@@ -189,8 +189,9 @@ class Choice:
 
     def _moves(self, w: Array, i: int) -> bool:
         """Test whether a contact that sticks or begins to slip has an acceleration."""
-        terms = self._terms[self._rows[i] + 1 : self._rows[i] + self._lengths[i]]
-        return bool(np.linalg.norm(self._along(w, i)) > _MOVES * np.abs(terms).max())
+        c, rows = self._contacts, slice(self._rows[i] + 1, self._rows[i] + self._lengths[i])
+        terms = self._terms[rows] + np.abs(c.delassus[rows]) @ np.abs(c.force)
+        return bool(np.linalg.norm(self._along(w, i)) > _MOVES * terms.max())
 
     def _moving(self, w: Array) -> bool:
         return any(self._begins[i] and self._moves(w, i) for i in self._touching)
