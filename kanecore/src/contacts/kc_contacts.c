@@ -430,15 +430,14 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
 {
     static const double CONVERGED = 1e-13, NEARLY = 1e-9;
     const size_t n_c = k->n_constraints, m = n_c + k->n_rows;
-    double *const f = k->force, slip[2], moved = 0.0;
+    double *const f = k->force, *const earlier = k->work, slip[2], moved = 0.0, largest = 0.0;
     for (int sweep = 1; sweep <= most; sweep++) {
-        moved = 0.0; /* the largest change of a row by a changed force, of its terms */
+        memcpy(earlier, f, sizeof(double) * m);
         for (size_t i = 0; i < n_c; i++) {
             const double *const d = k->delassus + i * m;
             const double w = start[i] + product(m, d, f);
             if (d[i] > 0.0)
-                f[i] -= w / d[i],
-                    moved = fmax(moved, fabs(w) / (fabs(start[i]) + fabs(d[i] * f[i]) + DBL_MIN));
+                f[i] -= w / d[i];
         }
         size_t row = n_c;
         for (uint32_t i = 0; i < k->n; row += k->length[i++]) {
@@ -452,7 +451,6 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
                 const double *const each = k->delassus + j * m, w = start[j] + product(m, each, f);
                 if (each[j] > 0.0)
                     f[j] -= w / each[j];
-                moved = fmax(moved, fabs(w) / (fabs(start[j]) + fabs(each[j] * f[j]) + DBL_MIN));
             }
             if (k->mode[i] == KC_CONTACT_HELD)
                 continue;
@@ -462,38 +460,36 @@ int kc_contacts_relax(kc_contacts *k, const double *start, double part, int most
             for (size_t j = 1; j < length && k->mode[i] == KC_CONTACT_SLIDES; j++)
                 own -= k->mu_kin[i] * slip[j - 1] * d[row + j];
             f[row] = fmax(k->least[i], before - (start[row] + product(m, d, f)) / (own > 0.0 ? own : d[row]));
-            moved =
-                fmax(moved, fabs(f[row] - before) * d[row] / (fabs(start[row]) + d[row] * f[row] + DBL_MIN));
             if (k->mode[i] == KC_CONTACT_SLIDES) {
                 for (size_t j = 1; j < length; j++)
                     f[row + j] = -k->mu_kin[i] * f[row] * slip[j - 1];
                 continue;
             }
-            double stiff = 0.0, square = 0.0, w[2] = {0.0, 0.0}, old[2] = {0.0, 0.0};
+            double stiff = 0.0, square = 0.0, w[2] = {0.0, 0.0};
             for (size_t j = 1; j < length; j++) {
                 w[j - 1] = start[row + j] + product(m, k->delassus + (row + j) * m, f);
                 stiff += k->delassus[(row + j) * (m + 1)];
             }
             for (size_t j = 1; j < length && stiff > 0.0; j++) {
-                old[j - 1] = f[row + j];
                 f[row + j] -= w[j - 1] / stiff;
                 square += f[row + j] * f[row + j];
             }
             const double limit = isinf(k->mu[i]) ? square + 1.0 : part * k->mu[i] * f[row],
                          size = sqrt(square);
-            for (size_t j = 1; j < length; j++) {
-                if (size > limit)
-                    f[row + j] *= limit / size;
-                moved = fmax(moved, fabs(f[row + j] - old[j - 1]) * stiff /
-                                        (fabs(start[row + j]) + stiff * (size + f[row]) + DBL_MIN));
-            }
+            for (size_t j = 1; j < length && size > limit; j++)
+                f[row + j] *= limit / size;
+        }
+        moved = largest = 0.0; /* squares of changes and of forces, in units of all rows alike */
+        for (size_t i = 0; i < m; i++) {
+            const double change = f[i] - earlier[i], d = k->delassus[i * (m + 1)];
+            moved = fmax(moved, change * change * d), largest = fmax(largest, f[i] * f[i] * d);
         }
         if (!(product(m, f, f) < 1e300)) /* no forces satisfy the laws */
             return 0;
-        if (moved <= CONVERGED)
+        if (moved <= CONVERGED * CONVERGED * largest)
             return sweep;
     }
-    return moved <= NEARLY ? most : 0;
+    return moved <= NEARLY * NEARLY * largest ? most : 0;
 }
 
 void kc_contacts_pushed(const kc_contacts *k, double *out)

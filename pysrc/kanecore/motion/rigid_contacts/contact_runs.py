@@ -68,6 +68,7 @@ __all__ = ["Course", "ModeRun", "Modes"]
 Array = npt.NDArray[np.float64]
 
 _TOUCHES = 1e-9  # of the terms of a gap: a smaller one is closed at the start, or where others close
+_BELOW = 1e-13  # of the terms of a gap, OF_PLACES of kc_contacts.c: an open contact below is an event
 _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
 _SLOW = 1e4  # times atol: a slip that begins or ends in space keeps its direction so long
@@ -553,6 +554,27 @@ class Course:
         """Test whether a contact that touches is held, whatever its speed is."""
         return self.contacts[i].holds and bool(self.contacts[i].constraint or self.now[i] == HELD)
 
+    def _placed(self, t: float, x: Array) -> Array:
+        """The state at which closed contacts are closed, slips that begin are zero, and open contacts are not below."""
+        c, modes, r = self.numbers, self.numbers.mode.copy(), self.problem.inputs(t, x)
+        r, n_q = np.ascontiguousarray(r, dtype=np.float64), self.problem.dyn.n_q
+        c.mode[self.begins] = np.minimum(modes[self.begins], 1)
+        x = c.projected(t, x, r)
+        self.at(t, x)
+        low = c.gaps < -_BELOW * c.gap_terms
+        low &= [
+            mode == OPEN and each.watched and not each.constraint
+            for mode, each in zip(self.now, self.contacts, strict=True)
+        ]
+        if low.any():  # they touched, and others that closed have moved them
+            c.mode[low] = 2
+            places = c.projected(t, x, r)[:n_q]
+            c.mode[low] = 0
+            x = c.projected(t, np.concatenate([places, x[n_q:]]), r)
+            self.at(t, x)
+        c.mode[:] = modes
+        return x
+
     def _noise(self, i: int) -> float:
         """The size of a slip that begins at zero with rounding; in space friction turns it stiffly, with errors."""
         c = self.numbers
@@ -596,11 +618,7 @@ class Course:
             free = tuple(name for name, mode in zip(names, self.now, strict=True) if mode != OPEN)
             if free not in (said for _, said in self.undetermined):
                 self.undetermined.append((t, free))
-        c, modes = self.numbers, self.numbers.mode.copy()
-        c.mode[self.begins] = np.minimum(modes[self.begins], 1)  # a slip begins at zero
-        x = c.projected(t, x, np.ascontiguousarray(self.problem.inputs(t, x), dtype=np.float64))
-        c.mode[:] = modes
-        self.at(t, x)
+        c, x = self.numbers, self._placed(t, x)
         c.since, self._slipped = t, self.slips
         c.noise[:] = [self._noise(i) for i in range(len(self.contacts))]
         kept = (values.copy() for values in (c.directions, c.noise, c.reference))
@@ -624,6 +642,8 @@ class Course:
         c = self.numbers
         choice = Choice(c, self.lengths, c.start.copy(), c.terms.copy(), options, begins, self.mu_static, self._guess)
         modes = choice.first()
+        if modes is None and choices:  # the mode that ends may hold, at the limit of its law
+            return self._chosen(t, x, closed, {}, ended)
         if modes is None:
             raise ModelError(
                 f"no modes of the contacts of {self.owner.dyn.name!r} satisfy the laws at t = {t!r}, "

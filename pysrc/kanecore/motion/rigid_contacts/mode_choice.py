@@ -69,7 +69,7 @@ class Choice:
     Attributes
     ----------
     projected : ndarray, (m,), or None
-        Forces in space that satisfy the laws, from projections; modes for them may not be clear.
+        Forces that satisfy the laws, as near as projections come; modes for them may not be clear.
     """
 
     def __init__(
@@ -124,10 +124,17 @@ class Choice:
         stay as near to it as loads allow.
         """
         c, force = self._contacts, self._guess
-        for part in (*(1.0 - 0.5**halves for halves in range(1, self._halves)), 1.0):
+        parts = [1.0 - 0.5**halves for halves in range(1, self._halves)]
+        for part, begin in [
+            *((part, None) for part in parts),
+            (1.0, None),
+            (1.0, self._guess),
+            (1.0, 0.0 * self._guess),
+        ]:
             self._let_go()
-            c.force[:] = force
-            if not c.relax(self._start, part, _SWEEPS):
+            c.force[:] = force if begin is None else begin
+            ends = c.relax(self._start, part, _SWEEPS)
+            if not ends and (part < 1.0 or not np.isfinite(c.force).all()):
                 continue
             force, w = c.force.copy(), self._start + c.delassus @ c.force
             if part < 1.0 and self._moving(w):  # of all distributions without slip one that is far from slip
@@ -182,8 +189,9 @@ class Choice:
 
     def _moves(self, w: Array, i: int) -> bool:
         """Test whether a contact that sticks or begins to slip has an acceleration."""
-        terms = self._terms[self._rows[i] + 1 : self._rows[i] + self._lengths[i]]
-        return bool(np.linalg.norm(self._along(w, i)) > _MOVES * np.abs(terms).max())
+        c, rows = self._contacts, slice(self._rows[i] + 1, self._rows[i] + self._lengths[i])
+        terms = self._terms[rows] + np.abs(c.delassus[rows]) @ np.abs(c.force)
+        return bool(np.linalg.norm(self._along(w, i)) > _MOVES * terms.max())
 
     def _moving(self, w: Array) -> bool:
         return any(self._begins[i] and self._moves(w, i) for i in self._touching)
