@@ -216,6 +216,7 @@ cdef class Parametrized(Libraries):
     cdef Block new_parameters(self, const double *p)
     cdef Block new_inputs(self, const double *r)
     cdef Block resolve_parameters(self, object p, int k=*)
+    cdef bint are_current(self, object p)
     cdef Block resolve_inputs(self, object r)
     cdef Block resolve(self, str kind, object settings, int k)
     cdef object prepared_rows(self, object p)

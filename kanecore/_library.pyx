@@ -25,7 +25,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport _numpy as cnp
 from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGLE

@@ -516,10 +516,13 @@ cdef class Evaluation:
         self.operands = [real_array("t", t, m.dtype), self.rows("state", "x", x, m.n_x), None, None, None]
         if reads_udot(self.k):      # a continuation with multipliers is already an array of doubles
             self.operands[OF_UDOT] = self.rows("udot", "udot", udot, m.n_u) if n_beyond(m, self.k) == m.n_u else numbers(udot, m.dtype)
-        if p is None:
+        sets = None if p is None else m.names.rows("parameter", p, None, self.k)
+        if sets is None:
             self.parameters = m.resolve_parameters(None, self.k)
+        elif m.are_current(sets):
+            self.parameters = m.parameter_block
         else:
-            self.operands[OF_P] = m.names.rows("parameter", p, None, self.k)
+            self.operands[OF_P] = sets
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:

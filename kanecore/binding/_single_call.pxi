@@ -31,8 +31,10 @@ cdef inline bint plain(Model m, int k, object t, object x, object r, object p, A
     if p is None:
         at.c = m.c if m.served[k] else NULL
     elif is_vector(p, m.n_p) and all_finite(data(p), m.n_p):
-        m.prepare_block(data(p), m.scratch)
-        at.c = m.scratch
+        at.c = m.c
+        if not m.served[k] or memcmp(data(p), m.c + m.first, m.n_p * sizeof(double)) != 0:
+            m.prepare_block(data(p), m.scratch)
+            at.c = m.scratch
     else:
         at.c = NULL
     return at.r != NULL and at.c != NULL
