@@ -184,7 +184,7 @@ def test_second_derivatives_are_those_without_fronts(structure: str, monkeypatch
 def test_long_derivatives_are_written_out_by_fronts(monkeypatch: pytest.MonkeyPatch) -> None:
     """They grow as the equations do, so no number of loops is too large."""
     monkeypatch.setattr(linearized_equations, "UNROLLED", 100)
-    derivation = Derivation(mechanism([CARRIAGE] * 3).description)
+    derivation = Derivation(duplicate(mechanism([CARRIAGE] * 3).description))
     assert derivation.fronts
     assert derivation.linearization("linearize").reduced is not None
     assert derivation.linearization("rhs_parameter_jacobian").reduced is not None
