@@ -20,7 +20,7 @@ import sympy.physics.mechanics as me
 from sweep import part
 
 import kanecore as kc
-from kanecore.derive import elimination_fronts
+from kanecore.derive import elimination_fronts, linearized_equations
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived
 from kanecore.describe.description import duplicate
@@ -179,6 +179,15 @@ def test_second_derivatives_are_those_without_fronts(structure: str, monkeypatch
     w = np.random.default_rng(3).uniform(-1, 1, dyn.n_x)
     found, expected = (each.rhs_hessian(0.0, x, w) for each in (dyn, other))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * np.max(np.abs(expected)))
+
+
+def test_long_derivatives_are_written_out_by_fronts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They grow as the equations do, so no number of loops is too large."""
+    monkeypatch.setattr(linearized_equations, "UNROLLED", 100)
+    derivation = Derivation(duplicate(mechanism([CARRIAGE] * 3).description))
+    assert derivation.fronts
+    assert derivation.linearization("linearize").reduced is not None
+    assert derivation.linearization("rhs_parameter_jacobian").reduced is not None
 
 
 WAYS_BACK = ("project", "project_gradient", "stabilization")

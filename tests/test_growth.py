@@ -47,10 +47,11 @@ def test_reading_a_robot(tmp_path: Path, chain: bool) -> None:
 
 
 @pytest.mark.long
-def test_closed_loops() -> None:
-    emit_group(carriage(1).description, "core")
+@pytest.mark.parametrize("group", ["core", "linearize", "hessian"])
+def test_closed_loops(group: str) -> None:
+    emit_group(carriage(1).description, group)
     (read, derived), (reads, derives) = (
-        (calls(carriage, n), calls(emit_group, carriage(n).description, "core")) for n in (6, 24)
+        (calls(carriage, n), calls(emit_group, carriage(n).description, group)) for n in (6, 24)
     )
     assert reads < 6 * read
     assert derives < 7 * derived

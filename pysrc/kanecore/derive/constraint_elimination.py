@@ -147,11 +147,11 @@ def _projected(
     moved = [j for j in range(n) if offset[j]]
     columns = [[(j, values[j].coefficients[k]) for j in range(n) if k in values[j].coefficients] for k in speeds]
     carried = [g.sub(forcing[i], g.sum(g.mul(mass_matrix[i][j], offset[j]) for j in moved)) for i in range(n)]
-    half = [[g.sum(g.mul(row[j], x) for j, x in column) for column in columns] for row in mass_matrix]
+    half = [[g.sum(g.mul(row[j], x) for j, x in column if row[j]) for column in columns] for row in mass_matrix]
     square = [[0] * m for _ in speeds]
     for a in range(m):
         for b in range(a + 1):
-            square[a][b] = square[b][a] = g.sum(g.mul(x, half[i][b]) for i, x in columns[a])
+            square[a][b] = square[b][a] = g.sum(g.mul(x, half[i][b]) for i, x in columns[a] if half[i][b])
     force = [g.sum(g.mul(x, carried[i]) for i, x in column) for column in columns]
     remaining = {
         i: row for i, row in sorted(open_rows.items()) if not vanish(g, [*row.coefficients.values(), row.offset])

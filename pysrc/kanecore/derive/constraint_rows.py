@@ -60,6 +60,7 @@ class Constraints:
 
     def __init__(self, k: Kinematics, chosen: Sequence[Constraint] | None = None) -> None:
         self.kinematics = k
+        self._sizes: dict[float, list[int]] = {}
         g, d = k.graph, k.description
         given = {
             kind: [each for each in (d.constraints if chosen is None else chosen) if each.kind == kind]
@@ -168,6 +169,11 @@ class Constraints:
         it: far from the origin, the distance of two points is only as exact as their coordinates.  At most the share
         `FEASIBLE` of the terms counts as rounding.
         """
+        if tolerance not in self._sizes:
+            self._sizes[tolerance] = self._sizes_beside(tolerance)
+        return self._sizes[tolerance]
+
+    def _sizes_beside(self, tolerance: float) -> list[int]:
         g, d = self.kinematics.graph, self.kinematics.description
         weight = g.constant(8 * EPSILON / SOLVED)
         result = []

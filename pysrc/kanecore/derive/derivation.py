@@ -344,7 +344,7 @@ class Derivation:
         """Diagonal of M: the metric in which rows of G are compared."""
         return [row[i] for i, row in enumerate(self.metric)]
 
-    @property
+    @cached_property
     def projections(self) -> dict[str, Derived]:
         """Expressions that project a state onto its constraints.
 

@@ -33,7 +33,7 @@ Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
 
 
 def dot(g: Graph, a: Sequence[int], b: Sequence[int]) -> int:
-    return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
+    return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True) if x and y)
 
 
 def length(g: Graph, a: Sequence[int]) -> int:

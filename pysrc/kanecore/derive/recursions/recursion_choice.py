@@ -126,11 +126,11 @@ class Recursions:
         g = self.graph
         n = len(s[0])
         columns = [[(k, row[j]) for k, row in enumerate(s) if row[j]] for j in range(n)]
-        half = [[g.sum(g.mul(row[k], x) for k, x in column) for column in columns] for row in joint]
+        half = [[g.sum(g.mul(row[k], x) for k, x in column if row[k]) for column in columns] for row in joint]
         square = [[0] * n for _ in range(n)]
         for i, column in enumerate(columns):
             for j in range(i + 1):
-                square[i][j] = square[j][i] = g.sum(g.mul(x, half[k][j]) for k, x in column)
+                square[i][j] = square[j][i] = g.sum(g.mul(x, half[k][j]) for k, x in column if half[k][j])
         ways = [Formed(COMPOSITE, square), Formed(COLUMNS, column_mass_matrix(self.kinematics))]
         return min(ways, key=lambda way: way.operations(g))
 
