@@ -159,6 +159,10 @@ def test_results_lead_to_sections(query: str, section: list[str], browser: Brows
         ("howto/describe.html#quaternions", "howto/joints.html"),
         ("howto/constraints.html#attach", "howto/reactions.html"),
         ("start/quickstart.html#many-motions-at-once", "howto/batches.html"),
+        ("howto/contact.html#friction-that-holds", "howto/smooth_contact.html"),
+        ("howto/stick_slip.html#two-models-and-their-events", "howto/rigid_contact.html"),
+        ("howto/stick_slip.html#regularised-friction-sign-and-tanh", "howto/smooth_contact.html"),
+        ("howto/impacts.html#constraints-that-switch-by-name", "howto/switches.html"),
     ],
 )
 def test_earlier_places_lead_on(place: str, page: str, browser: Browser) -> None:
