@@ -73,6 +73,7 @@ _STILL = 1e-12  # of the terms of a speed
 _BEYOND = 1e3  # times a slip that is zero with rounding: a faster one has its own direction
 _SLOW = 1e4  # times atol: a slip that begins or ends in space keeps its direction so long
 _ERROR = 1e-2  # of a slow slip: a slower one has the size of errors
+_STIFF = 0.1  # of a slow slip: the error of one that begins, which friction turns stiffly
 _ENDS_TOO = 1e-5  # of the slip before: a slower one ends together with another one
 _HOLDS = 1e-6  # of the terms of a gap or a speed: a smaller one is zero where a switch goes on
 _MOST_AT_ONCE = 100  # changes of modes without progress of time
@@ -578,7 +579,7 @@ class Course:
     def _noise(self, i: int) -> float:
         """The size of a slip that begins at zero with rounding; in space friction turns it stiffly, with errors."""
         c = self.numbers
-        error = _ERROR * c.slow if self.now[i] == SLIDE else 0.0
+        error = _STIFF * c.slow if self.now[i] == SLIDE else 0.0
         return max(_BEYOND * float(np.linalg.norm(self.slip(i))), error) if self.begins[i] else 0.0
 
     def _ends(self, t: float, i: int) -> bool:
