@@ -53,7 +53,7 @@ def _value(macro: str, sizes: tuple[int, ...]) -> int:
     names: dict[str, Any] = dict(zip(parameters, sizes, strict=True))
     for name in _macros():
         names[name] = partial(_called, name)
-    names |= {"KC_EIGHTS": _eights, "KC_NUMBERS": _numbers_of, **{name: name for name in _structures()}}
+    names |= {"KC_EIGHTS": _eights, "KC_MOST": max, "KC_NUMBERS": _numbers_of, **{name: name for name in _structures()}}
     return int(eval(body, {"__builtins__": {}}, names))
 
 
