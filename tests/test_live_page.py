@@ -466,6 +466,8 @@ def test_phase_planes_are_of_a_coordinate_and_its_own_rate(node: subprocess.Pope
     [
         (kc.shapes.Box(0.2, 0.3, 0.5), 0.03),
         (kc.shapes.Cylinder(0.2, 0.7, "x"), np.pi * 0.028),
+        (kc.shapes.Capsule(0.2, 0.7, "y"), np.pi * (0.028 + 0.032 / 3.0)),
+        (kc.shapes.Ellipsoid(0.2, 0.3, 0.5), np.pi * 0.04),
         (kc.shapes.Disc(0.5, "y"), None),
         (kc.shapes.Sphere(0.5), np.pi / 6.0),
     ],

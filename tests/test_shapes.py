@@ -60,6 +60,12 @@ def test_boxes_and_spheres() -> None:
     edges = {frozenset({tuple(a), tuple(b)}) for line in box for a, b in itertools.pairwise(line)}
     assert len(edges) == 12
     assert np.allclose(np.linalg.norm(np.concatenate(kc.shapes.Sphere(0.7).lines()), axis=1), 0.7)
+    ellipsoid = np.concatenate(kc.shapes.Ellipsoid(1, 2, 3).lines())
+    assert np.allclose(np.linalg.norm(ellipsoid / (1, 2, 3), axis=1), 1.0)
+    capsule = np.concatenate(kc.shapes.Capsule(0.2, 2.0).lines())
+    onto = np.clip(capsule[:, 2], -1.0, 1.0)  # the nearest point of the axis
+    assert np.allclose(np.linalg.norm(capsule - np.outer(onto, (0, 0, 1)), axis=1), 0.2)
+    assert np.max(capsule[:, 2]) == pytest.approx(1.2, abs=2e-3)
 
 
 @pytest.mark.parametrize("key", ["name", "itself"])

@@ -2003,6 +2003,31 @@ model = kc.Model(
 )
 model.draw({"q": 0.4}, {"m": 1.0, "l": 0.5, "g": 9.81})
 
+# %% shapes.Capsule
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+q, u, T = me.dynamicsymbols("q u T")
+m, l, g = sm.symbols("m l g")
+N, O = me.ReferenceFrame("N"), me.Point("O")
+A = N.orientnew("A", "Axis", [q, N.z])
+A.set_ang_vel(N, u * N.z)
+O.set_vel(N, 0)
+P = O.locatenew("P", -l * A.y)
+bob = me.Particle("bob", P, m)
+weight = (P, -m * g * N.y)
+P.v2pt_theory(O, N, A)
+rod = me.RigidBody("rod", P, A, m, (me.inertia(A, 0, 0, m * l**2 / 3), P))
+model = kc.Model(
+    *(N, [q], [u], [q.diff() - u]),
+    bodies=[rod],
+    forcelist=[weight],
+    shapes={"rod": kc.shapes.Capsule(0.1, 0.6, "y")},
+)
+model.draw({"q": 0.4}, {"m": 1.0, "l": 0.5, "g": 9.81})
+
 # %% shapes.Cylinder
 import sympy as sm
 import sympy.physics.mechanics as me
@@ -2050,6 +2075,31 @@ model = kc.Model(
     bodies=[rod],
     forcelist=[weight],
     shapes={"rod": kc.shapes.Disc(0.3)},
+)
+model.draw({"q": 0.4}, {"m": 1.0, "l": 0.5, "g": 9.81})
+
+# %% shapes.Ellipsoid
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+q, u, T = me.dynamicsymbols("q u T")
+m, l, g = sm.symbols("m l g")
+N, O = me.ReferenceFrame("N"), me.Point("O")
+A = N.orientnew("A", "Axis", [q, N.z])
+A.set_ang_vel(N, u * N.z)
+O.set_vel(N, 0)
+P = O.locatenew("P", -l * A.y)
+bob = me.Particle("bob", P, m)
+weight = (P, -m * g * N.y)
+P.v2pt_theory(O, N, A)
+rod = me.RigidBody("rod", P, A, m, (me.inertia(A, 0, 0, m * l**2 / 3), P))
+model = kc.Model(
+    *(N, [q], [u], [q.diff() - u]),
+    bodies=[rod],
+    forcelist=[weight],
+    shapes={"rod": kc.shapes.Ellipsoid(0.1, 0.3, 0.2)},
 )
 model.draw({"q": 0.4}, {"m": 1.0, "l": 0.5, "g": 9.81})
 

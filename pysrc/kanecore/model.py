@@ -127,8 +127,8 @@ class Model(Expressions):
     guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
     shapes : dict of body, or name of one, to shape, optional
-        How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Cylinder`, `Disc`,
-        `Rod` or `Sphere` about the mass centre, in the axes of the body.
+        How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Capsule`,
+        `Cylinder`, `Disc`, `Ellipsoid`, `Rod` or `Sphere` about the mass centre, in the axes of the body.
     unit : sequence of (e0, e1, e2, e3), optional
         Coordinates that are a unit quaternion, normalised while integrating; default: those in a standard rotation
         matrix, as ``orient_quaternion`` writes it.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Box", "Cylinder", "Disc", "Rod", "Shape", "Sphere"]
+__all__ = ["Box", "Capsule", "Cylinder", "Disc", "Ellipsoid", "Rod", "Shape", "Sphere"]
 
 Array = npt.NDArray[np.float64]
 AXES = "xyz"
@@ -23,7 +23,7 @@ _ANGLES = np.linspace(0.0, 2.0 * np.pi, 49)
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of a body, as `Box`, `Cylinder`, `Disc`, `Rod` and `Sphere` make it.
+    """Shape of a body, as `Box`, `Capsule`, `Cylinder`, `Disc`, `Ellipsoid`, `Rod` and `Sphere` make it.
 
     Attributes
     ----------
@@ -102,6 +102,16 @@ def Cylinder(r: Any, length: Any, axis: str = "z") -> Shape:
     return Shape("Cylinder", (r, length), axis)
 
 
+def Capsule(r: Any, length: Any, axis: str = "z") -> Shape:
+    """A cylinder of radius r along an axis of its body, with half a sphere at either end, beyond its length."""
+    return Shape("Capsule", (r, length), axis)
+
+
+def Ellipsoid(a: Any, b: Any, c: Any) -> Shape:
+    """An ellipsoid with the semi-axes a, b, c along x, y, z of its body, by three ellipses."""
+    return Shape("Ellipsoid", (a, b, c))
+
+
 def Sphere(r: Any) -> Shape:
     """A sphere of radius r, by three great circles."""
     return Shape("Sphere", (r,))
@@ -133,8 +143,19 @@ def _cylinder(r: float, length: float) -> list[Array]:
     return [*ends, *(np.stack([ends[0][i], ends[1][i]]) for i in (0, 12, 24, 36))]
 
 
+def _capsule(r: float, length: float) -> list[Array]:
+    arc = np.linspace(0.0, np.pi, 24)  # half of an outline, which has as many points as a circle
+    half = np.stack([r * np.cos(arc), np.zeros(24), r * np.sin(arc) + length / 2.0], axis=-1)
+    outline = np.concatenate([half, -half, half[:1]])
+    return [*(_circle(r, side * length) for side in (-0.5, 0.5)), outline, outline[:, [1, 0, 2]]]
+
+
+def _ellipsoid(a: float, b: float, c: float) -> list[Array]:
+    return [_circle(1.0)[:, order] * np.array([a, b, c]) for order in _ORDER.values()]
+
+
 def _sphere(r: float) -> list[Array]:
-    return [_circle(r)[:, order] for order in _ORDER.values()]
+    return _ellipsoid(r, r, r)
 
 
 def _nothing(*_: float) -> list[Array]:
@@ -151,7 +172,9 @@ _ORDER = {"x": [2, 0, 1], "y": [1, 2, 0], "z": [0, 1, 2]}
 _LINES: dict[str, Callable[..., list[Array]]] = {
     "Disc": _disc,
     "Box": _box,
+    "Capsule": _capsule,
     "Cylinder": _cylinder,
+    "Ellipsoid": _ellipsoid,
     "Sphere": _sphere,
     "Rod": _rod,
 }

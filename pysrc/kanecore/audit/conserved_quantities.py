@@ -143,8 +143,9 @@ def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
             state = consistent_state(_start(at, trial), None)
             state = state.projected if dyn.n_constraints else state  # repeated, to the last digits
             if state.typical_rank is None or state.rank >= state.typical_rank:  # at other states rows of G are lost
+                dyn.udot(t, state.x, r=state.r, p=state.p)  # SingularError at a dead point
                 places.append(_Place(state, rng))
-        except (ModelError, ArithmeticError) as missed:
+        except (ModelError, StateError, ArithmeticError) as missed:
             error = missed
         if len(places) == _STATES:
             break

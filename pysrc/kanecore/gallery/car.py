@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kanecore.shapes import Box
+
 from ._dimensions import ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
 
 if TYPE_CHECKING:
@@ -89,5 +91,6 @@ def build() -> Model:
         attach={0: (bodies[0], rear, ground, origin, body.y), 1: (bodies[1], front, ground, origin, wheels.y)},
         forcelist=[(rear, force * body.x), (wheels, torque * ground.z), (body, -torque * ground.z)],
         inputs=[force, torque],
+        shapes={"body": Box(4.2, 1.7, 0.5), "front_axle": Box(0.65, 0.25, 0.65)},
         name="car",
     )

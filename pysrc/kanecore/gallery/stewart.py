@@ -19,6 +19,8 @@ from __future__ import annotations
 from math import pi
 from typing import TYPE_CHECKING
 
+from kanecore.shapes import Disc
+
 from ._building_blocks import vector
 from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 
@@ -175,5 +177,6 @@ def build() -> Model:
         attach=dict(enumerate(rows)),
         forcelist=loads,
         inputs=forces,
+        shapes={"plate": Disc("rp")},
         name="stewart",
     )

@@ -19,7 +19,7 @@ __all__ = ["LiveScene"]
 Array = npt.NDArray[np.float64]
 
 PINNED = 1e-9  # largest change of a constant distance in nearby states, relative to the size of the picture
-SOLIDS = "Box", "Cylinder", "Disc", "Sphere"  # the kinds of solids.js
+SOLIDS = "Box", "Capsule", "Cylinder", "Disc", "Ellipsoid", "Sphere"  # the kinds of solids.js
 SMALLEST = 1e-5  # resolution of points of shapes, relative to the size of the picture
 
 

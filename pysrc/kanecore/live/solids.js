@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shapes as solids: meshes of few faces about z, those that look at the reader, the farthest first, lit from above left.
 
-const ROUND = 24, RINGS = 6;   // faces around an axis, and from pole to pole: at most 144 a shape
+const ROUND = 24, RINGS = 6;   // faces around an axis, and from pole to pole: at most 168 a shape
 const THIN = 0.06;             // thickness of a disc, relative to its radius
 const TONES = ["#8fabdc", "#e2b673", "#96c3a0"], STILL = "#b4b4b4";  // of bodies in turn, of the ground
 const MARK = 0.6, EDGE = 0.78; // brightness of marks and of edges, relative to their face
 const ORDERS = {x: [2, 0, 1], y: [1, 2, 0], z: [0, 1, 2]};
-const MESHES = {Box: box, Cylinder: cylinder, Disc: r => cylinder(r, THIN * r), Sphere: sphere};
+const MESHES = {
+    Box: box, Capsule: capsule, Cylinder: cylinder, Disc: r => cylinder(r, THIN * r), Ellipsoid: ellipsoid,
+    Sphere: r => ellipsoid(r, r, r),
+};
 
 const upTo = n => Array.from({length: n}, (_, i) => i);
 const circle = (r, z) => upTo(ROUND).map(i => {
@@ -30,9 +33,16 @@ function cylinder(r, length) {
     return {points, faces: [...ends, ...belt(0)], marked: length < r ? [0, 1, 4, 5] : []};
 }
 
-function sphere(r) {
-    const heights = upTo(RINGS + 1).map(k => -Math.cos(Math.PI * k / RINGS));
-    return {points: heights.flatMap(h => circle(r * Math.sqrt(Math.max(0, 1 - h * h)), r * h)), faces: upTo(RINGS).flatMap(belt), marked: []};
+// Two halves of a sphere, whose equators are apart.
+function capsule(r, length) {
+    const half = upTo(RINGS / 2 + 1).map(k => Math.PI * k / RINGS), arc = [...half, ...half.map(a => a + Math.PI / 2)];
+    const rings = arc.map((a, k) => circle(r * Math.sin(a), (k < half.length ? -length : length) / 2 - r * Math.cos(a)));
+    return {points: rings.flat(), faces: upTo(RINGS + 1).flatMap(belt), marked: []};
+}
+
+function ellipsoid(a, b, c) {
+    const rings = upTo(RINGS + 1).map(k => Math.PI * k / RINGS).map(v => circle(Math.sin(v), -Math.cos(v)));
+    return {points: rings.flat().map(([x, y, z]) => [a * x, b * y, c * z]), faces: upTo(RINGS).flatMap(belt), marked: []};
 }
 
 // The mesh of a shape in the axes of its body; `sizes` are numbers.

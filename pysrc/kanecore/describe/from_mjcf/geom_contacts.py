@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from .body_tree import BodyTree
 __all__ = ["add_contacts", "picture_of"]
 
 _PLANE, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = 0, 2, 3, 4, 5, 6  # of ``geom_type``
-_SAME_VOLUME = (np.pi / 6) ** (1 / 3)  # edges of a box by the axes of an ellipsoid
 
 
 def shape_of(m: Any, geom: int) -> Solid | None:
@@ -35,14 +33,11 @@ def shape_of(m: Any, geom: int) -> Solid | None:
 
 
 def picture_of(m: Any, geom: int) -> Solid | None:
-    """The shape of pictures: a capsule without its ends, a box with the volume and proportions of an ellipsoid."""
-    shape = shape_of(m, geom)
-    if shape is not None and shape.kind == "capsule":
-        return replace(shape, kind="cylinder")
+    """The shape of pictures, which may be an ellipsoid."""
     if int(m.geom_type[geom]) == _ELLIPSOID:
         pose = Pose(from_unit_quaternion(m.geom_quat[geom]), np.array(m.geom_pos[geom]))
-        return Solid("box", tuple(2 * _SAME_VOLUME * float(size) for size in m.geom_size[geom]), pose)
-    return shape
+        return Solid("ellipsoid", tuple(map(float, m.geom_size[geom])), pose)
+    return shape_of(m, geom)
 
 
 def add_contacts(tree: BodyTree, contacts: Any, weight: float) -> None:

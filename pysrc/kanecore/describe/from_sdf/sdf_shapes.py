@@ -18,12 +18,12 @@ _SIZES = {"box": ("size",), "sphere": ("radius",), "cylinder": ("radius", "lengt
 
 
 def shapes(values: SdfValues, poses: SdfPoses, link: Element, tag: str) -> Iterator[Solid]:
-    """Boxes, spheres, cylinders and capsules, of pictures no capsules; other shapes are left out."""
+    """Boxes, spheres, cylinders and capsules; other shapes are left out."""
     for element in link.all(tag):
         geometry = element.first("geometry")
         for kind, names in _SIZES.items():
             shape = None if geometry is None else geometry.first(kind)
-            if shape is None or (tag == "visual" and kind == "capsule"):
+            if shape is None:
                 continue
             count = 3 if kind == "box" else 1
             sizes = [x for name in names for x in values.content_numbers(values.part(shape, name), count)]

@@ -23,7 +23,7 @@ from .loops_and_springs import closures, line_springs
 from .transmissions import reflected_inertias
 from .unread_elements import warn_of_unread
 from .urdf_joints import joint_of
-from .urdf_shapes import collision_shapes, visual_shapes
+from .urdf_shapes import shapes
 
 __all__ = ["read_urdf"]
 
@@ -95,8 +95,8 @@ def _link(values: ElementValues, element: Element, collides: bool) -> Link:
         name,
         f"line {element.line}",
         None if inertial is None else _masses(values, inertial, name),
-        tuple(solid for each in element.all("visual") for solid in visual_shapes(values, each)),
-        tuple(solid for each in collisions for solid in collision_shapes(values, each)),
+        tuple(solid for each in element.all("visual") for solid in shapes(values, each)),
+        tuple(solid for each in collisions for solid in shapes(values, each)),
     )
 
 

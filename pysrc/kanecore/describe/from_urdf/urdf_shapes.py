@@ -11,25 +11,17 @@ from kanecore.describe.robots.robot import Solid
 from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
 from kanecore.describe.robots.xml_reader import Element, parsed
 
-__all__ = ["collision_shapes", "visual_shapes"]
+__all__ = ["shapes"]
 
+# A capsule is one of some programs.
+_SIZES = {"box": ("size",), "capsule": ("radius", "length"), "cylinder": ("radius", "length"), "sphere": ("radius",)}
 _LONGEST_NAME = 1000  # of a file, in characters
 
 
-def collision_shapes(values: ElementValues, element: Element) -> list[Solid]:
-    """Shapes of a <collision>; a capsule is one of some programs."""
+def shapes(values: ElementValues, element: Element) -> list[Solid]:
+    """Shapes of a <visual> or <collision>; none if it has no size, or is a mesh that nothing could draw."""
     geometry = element.first("geometry")
-    capsule = None if geometry is None else geometry.first("capsule")
-    if capsule is None:
-        return visual_shapes(values, element)
-    sizes = tuple(values.number(capsule, name) for name in ("radius", "length"))
-    return [Solid("capsule", sizes, values.pose(element.first("origin")))] if min(sizes) > 0.0 else []
-
-
-def visual_shapes(values: ElementValues, element: Element) -> list[Solid]:
-    """Shapes of a <visual>; none if it has no size, or is a mesh that nothing could draw."""
-    geometry = element.first("geometry")
-    for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
+    for kind, names in _SIZES.items():
         shape = None if geometry is None else geometry.first(kind)
         if shape is not None:
             count = 3 if kind == "box" else 1

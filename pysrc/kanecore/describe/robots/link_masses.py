@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
 from kanecore.errors import warn
-from kanecore.shapes import Box, Cylinder, Shape, Sphere
+from kanecore.shapes import Box, Capsule, Cylinder, Ellipsoid, Shape, Sphere
 
 from .number_nodes import constant_matrix, constant_vector
 from .placed_links import PlacedLink, PlacedLinks
@@ -23,7 +23,13 @@ __all__ = ["add_bodies", "warn_of_massless"]
 Array = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-15  # of an inertia about a point, from which that about the mass centre is found
-_SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
+_SHAPES: dict[str, Callable[..., Shape]] = {
+    "box": Box,
+    "capsule": Capsule,
+    "cylinder": Cylinder,
+    "ellipsoid": Ellipsoid,
+    "sphere": Sphere,
+}
 
 
 @dataclass

@@ -52,9 +52,9 @@ class Solid:
 
     Attributes
     ----------
-    kind : {"box", "cylinder", "sphere", "capsule", "mesh"}
+    kind : {"box", "cylinder", "sphere", "capsule", "ellipsoid", "mesh"}
     sizes : tuple of float
-        Edges of a box; radius, and length along z; of a mesh the scales along its axes.
+        Edges of a box; semi-axes of an ellipsoid; radius, and length along z; of a mesh the scales along its axes.
     pose : Pose
     file : str
         File of a mesh, as it is written.
