@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pytest
 from oracle.random_blocks import KINDS, random_blocks
 from scipy.linalg import qr
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import structural_rank
 from sweep import part
 
 import kanecore as kc
@@ -151,6 +153,11 @@ def test_every_kind_occurs() -> None:
     assert min(found.values()) >= 3
 
 
+def pivots(rows: npt.NDArray[np.bool_]) -> int:
+    """How many rows may have a pivot of their own at once."""
+    return int(structural_rank(csr_matrix(rows))) if rows.size else 0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_each_speed_and_row_is_in_one_front(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of random patterns of M and G, with rows of no speed; what a front connects is in its parent."""
@@ -173,8 +180,25 @@ def test_each_speed_and_row_is_in_one_front(seed: int, monkeypatch: pytest.Monke
             assert set(front.border) <= later
             assert all(set(np.flatnonzero(rows[i])) <= columns for i in front.rows)
             assert all(set(np.flatnonzero(mass[i])) & later <= columns for i in front.own)
+            assert k == len(found) - 1 or pivots(rows[np.ix_(front.rows, front.own)]) == len(front.rows)
             if front.border:
                 parent = found[front.parent]
                 assert front.border[0] in parent.own
                 assert [(*parent.own, *parent.border)[i] for i in front.places] == list(front.border)
     assert used > 10
+
+
+@pytest.mark.parametrize(("n", "loops"), [(1, 0), (2, 0), (3, 3), (32, 32)])
+def test_fronts_are_used_where_they_take_fewer_operations(n: int, loops: int) -> None:
+    """Loops with two rows and three speeds of their own, on a carriage; and the same with all speeds in all rows."""
+    speeds, rows = 3 * n + 1, 2 * n
+    blocks = np.kron(np.eye(n, dtype=bool), np.ones((3, 3), dtype=bool))
+    mass = np.pad(blocks, ((1, 0), (1, 0)), constant_values=True)
+    jacobian = np.pad(np.kron(np.eye(n, dtype=bool), np.ones((2, 3), dtype=bool)), ((0, 0), (1, 0)))
+
+    def found(matrix: Any) -> int:
+        others = [1] * speeds, [1] * (rows + speeds * rows)
+        system = [*mass.ravel(), *others[0], *matrix.ravel(), *others[1]]
+        return sum(len(front.rows) == 2 for front in elimination_fronts.fronts(speeds, rows, system))
+
+    assert (found(jacobian), found(np.ones_like(jacobian))) == (loops, 0)
