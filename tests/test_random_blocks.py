@@ -130,6 +130,20 @@ def test_accelerations_and_forces_are_those_in_fifty_digits(seed: int, monkeypat
     np.testing.assert_allclose(shared, 0, atol=1e-9 * np.max(np.abs(multipliers)), err_msg="they are not the least")
 
 
+@pytest.mark.parametrize("seed", part(SEEDS, [7]))
+def test_gradients_of_ways_back_are_those_without_fronts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where fronts carry what rows of configuration miss to later ones, these forces are in the gradient."""
+    each = Compiled(seed, monkeypatch, "project_gradient")
+    draw, units, dyn = np.random.default_rng(seed), each.all_units, each.dyn
+    x = each.x + 1e-3 * draw.uniform(-1, 1, len(units)) / units
+    weights = np.concatenate([np.zeros(dyn.n_u + dyn.n_constraints), draw.uniform(-1, 1, len(units)) * units])
+    check(
+        outcome(lambda dyn, x: dyn.kernels.project_gradient(0.0, x, weights)[: dyn.n_x], dyn, x, 1 / units),
+        outcome(lambda dyn, x: dyn.kernels.project_gradient(0.0, x, weights)[: dyn.n_x], each.other, x, 1 / units),
+        1e-8,
+    )
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_all_results_are_those_without_fronts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

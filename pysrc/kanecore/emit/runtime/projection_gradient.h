@@ -61,18 +61,19 @@ KC_ONCE void kc_solve_step_again(kc_projection *s, int level, kc_real *sides, co
     kc_solve_again(e, sides, zeros);
 }
 
-/* The forces lambda of M a = sides + G' lambda, of the last solution. */
-KC_ONCE void kc_find_forces_of_step(kc_projection *s, int level, const kc_real *a, kc_real *sides,
+/* The forces lambda of M a = sides + G' lambda, of the first solution, whose sides are zero, or `again`. */
+KC_ONCE void kc_find_forces_of_step(kc_projection *s, int level, int again, const kc_real *a, kc_real *sides,
                                     kc_real *lambda)
 {
     kc_saddle *const e = s->equations;
 #if defined(KC_FRONTS)
     if (s->by_fronts) {
-        kc_find_front_forces(kc_fronts_of_level(s, level), a, sides, KC_SHARE_NONE, lambda);
+        /* of the first solution they stand in the arrays, with what earlier fronts left */
+        kc_find_front_forces(kc_fronts_of_level(s, level), a, again ? sides : 0, KC_SHARE_NONE, lambda);
         return;
     }
 #endif
-    (void)level, (void)a;
+    (void)level, (void)again, (void)a;
     for (int i = 0; i < s->n_u; i++)
         sides[i] *= e->scale[i];
     kc_find_forces(e, sides, lambda);
@@ -98,12 +99,12 @@ KC_ONCE int kc_undo_step(kc_projection *s, const kc_real *kept, kc_real *weights
     kc_real *const forces = s->a + n, *const mu = forces + e->m, *const nu = mu + n, *const l = nu + e->m;
     for (int i = 0; i < n; i++)
         sides[i] = 0;
-    kc_find_forces_of_step(s, level, s->a, sides, forces);
+    kc_find_forces_of_step(s, level, 0, s->a, sides, forces);
     for (int i = 0; i < n_x; i++)
         l[i] = weights[i];
     (level ? s->velocity_sides : s->position_sides)(KC_AT(&s->at), s->y, sides);
     kc_solve_step_again(s, level, sides, zeros, mu);
-    kc_find_forces_of_step(s, level, mu, sides, nu);
+    kc_find_forces_of_step(s, level, 1, mu, sides, nu);
     (level ? s->velocity_gradient : s->position_gradient)(KC_AT(&s->at), s->y, out);
     for (int i = 0; i < s->n_all; i++)
         weights[i] = i < n_x ? out[i] : weights[i] + out[i];
