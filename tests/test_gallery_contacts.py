@@ -44,7 +44,7 @@ def test_woodpecker_has_the_matrices_of_the_source() -> None:
 def test_woodpecker_comes_down_in_the_published_rhythm() -> None:
     """The order of the events of figure 7, φ_S down to -0.53; the period is 0.1452 s there.
 
-    Moreau's time stepping of the equations of the source has 0.1461 s, with steps of 1e-5 s.
+    Moreau's time stepping of the equations of the source has 0.1461 s, with steps of 4e-5 s.
     """
     run = touching("woodpecker").simulate((0.0, 2.0), MOTIONS["woodpecker"].start)
     jams = [t for t, modes in run.modes if modes["lower"] == "stick"]
