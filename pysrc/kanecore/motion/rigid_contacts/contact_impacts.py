@@ -39,7 +39,7 @@ class Impacts:
     Parameters
     ----------
     course : Course
-        The run that has them, from `contact_runs`.
+        The run that has them, from `mode_course`.
 
     Attributes
     ----------
