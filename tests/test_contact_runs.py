@@ -301,6 +301,12 @@ def test_wrong_arguments_are_named() -> None:
         kc.Modes(dyn, "P").simulate((1.0, 0.0), np.zeros(4))
     with pytest.raises(ValueError, match=r"mu of P is -1; it must be a number, not negative"):
         kc.Modes(dyn, "P", mu=-1)
+    with pytest.raises(ValueError, match="mu of P is 'rough'; it must be a number"):
+        kc.Modes(dyn, "P", mu="rough")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"mu_static of P is 0\.2, and mu 0\.5: what sticks must not slip more easily"):
+        kc.Modes(dyn, {"P": {"mu": 0.5, "mu_static": 0.2}})
+    with pytest.raises(ValueError, match="contacts and switches are empty: name points"):
+        kc.Modes(dyn, [])
     with pytest.raises(ValueError, match="normal and along must be two unit vectors"):
         kc.Modes(dyn, "P", normal=(0, 2, 0))
     with pytest.raises(ValueError, match="in space along holds two"):
@@ -315,3 +321,10 @@ def test_wrong_arguments_are_named() -> None:
         kc.Modes(rocking(0.3), {"left": {"frame": "A"}})
     with pytest.raises(ValueError, match="contacts is for kanecore's own methods, and 'radau' is another package's"):
         kc.Modes(dyn, "P").simulate((0.0, 1.0), np.zeros(4), method="radau")
+
+
+@pytest.mark.compiler
+def test_single_precision_is_refused() -> None:
+    floats = compiled(mass_point({me.dynamicsymbols("x"): me.dynamicsymbols("u")}), real="float")
+    with pytest.raises(kc.ModelError, match="compiled with real='float', and rigid contacts need doubles"):
+        kc.Modes(floats, {"stop": {"gap": me.dynamicsymbols("x")}})

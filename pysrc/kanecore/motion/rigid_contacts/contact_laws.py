@@ -97,6 +97,9 @@ def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> 
             f"contact {name!r} is with a plane of frame {frame!r}: origin must be a point of the model on it"
         )
     mu = _number(f"mu of {name}", laws["mu"])
+    mu_static = _number(f"mu_static of {name}", laws.get("mu_static", mu))
+    if mu_static < mu:
+        raise ValueError(f"mu_static of {name} is {mu_static:g}, and mu {mu:g}: what sticks must not slip more easily")
     return Contact(
         name,
         point,
@@ -105,7 +108,7 @@ def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> 
         base,
         frame,
         mu,
-        _number(f"mu_static of {name}", laws.get("mu_static", mu)),
+        mu_static,
         0.0 if law.get("holds") else restitution(name, laws["e"]),
         holds=bool(law.get("holds")),
     )
@@ -145,7 +148,10 @@ def restitution(name: str, value: Any) -> float:
 
 
 def _number(name: str, value: Any) -> float:
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
     if not number >= 0.0:
         raise ValueError(f"{name} is {value!r}; it must be a number, not negative")
     return number

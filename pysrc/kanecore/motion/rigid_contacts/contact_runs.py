@@ -101,9 +101,10 @@ class Modes:
     Raises
     ------
     ModelError
-        The model has loads that depend on reactions, or states with rates in u̇.
+        The model has loads that depend on reactions, or states with rates in u̇, or numbers in single precision.
     KeyError, ValueError
-        There is no such point, frame, law or constraint; a number is negative.
+        There is no such point, frame, law or constraint; a number is negative, or ``mu_static`` less than ``mu``; there
+        is nothing in contact.
 
     Examples
     --------
@@ -150,6 +151,8 @@ class Modes:
             raise ValueError(f"rest is {rest!r}; it must be a speed, not negative")
         if impact not in ("newton", "poisson"):
             raise ValueError(f"impact is {impact!r}; it must be 'newton' or 'poisson'")
+        if not taken:
+            raise ValueError("contacts and switches are empty: name points, such as contacts=['foot'], or use simulate")
         self.rest, self.impact = rest, impact
         self._rows: Evaluator | None = None
 
@@ -311,6 +314,10 @@ class Modes:
 
 def _refuse(dyn: Any) -> None:
     """Raise ModelError for loads or rates of states that depend on contact forces."""
+    if dyn.single:
+        raise ModelError(
+            f"{dyn.name!r} was compiled with real='float', and rigid contacts need doubles: leave real= out"
+        )
     compliant = "use compliant contacts, kc.Contact, with simulate"
     if dyn.sizes["reactions"]:
         raise ModelError(
