@@ -151,7 +151,7 @@ cdef class Parametrized(Libraries):
         return self.new_inputs(data(array))
 
     cdef bint are_current(self, object p):
-        """Whether these are the current parameters, whose constants are prepared; some models take long for them."""
+        """Test whether p, (n_p,), are the current parameters: their constants need not be prepared again."""
         return (self.parameter_block.complete and cnp.PyArray_NDIM(p) == 1 and is_ready(p, DOUBLE)
                 and memcmp(data(p), self.parameter_block.values + self.first, self.n_p * sizeof(double)) == 0)
 

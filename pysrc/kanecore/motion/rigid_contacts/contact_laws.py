@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from kanecore.tolerances import EQUAL
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["Contact", "read_contacts", "restitution"]
+__all__ = ["Contact", "read_contacts", "require_laws", "restitution"]
 
 Array = npt.NDArray[np.float64]
 
@@ -77,11 +77,7 @@ def read_contacts(dyn: Evaluator, contacts: Any, common: Mapping[str, Any]) -> l
 
 
 def _contact(dyn: Evaluator, name: str, law: Any, common: Mapping[str, Any]) -> Contact:
-    if not isinstance(law, Mapping):
-        raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
-    for key in law:
-        if key not in _LAWS:
-            raise unknown_name(f"law of contact {name!r} is called", key, _LAWS)
+    require_laws("contact", name, law, _LAWS, "{'mu': 0.3}")
     laws = {**common, **law}
     if "gap" in law or "rate" in law:
         return _constraint(dyn, name, law, laws["e"])
@@ -140,6 +136,16 @@ def _axes(normal: Any, along: Any) -> Array:
             "holds two, such as ((1, 0, 0), (0, 0, 1))"
         )
     return axes
+
+
+def require_laws(kind: str, name: str, law: Any, known: Sequence[str], example: str) -> None:
+    """Raise TypeError or KeyError unless ``law`` maps known names; ``kind`` is "contact" or "switch"."""
+    if not isinstance(law, Mapping):
+        plural = {"contact": "contacts", "switch": "switches"}[kind]
+        raise TypeError(f"{plural}[{name!r}] is {law!r}; write its law by name, such as {example}")
+    for key in law:
+        if key not in known:
+            raise unknown_name(f"law of {kind} {name!r} is called", key, known)
 
 
 def restitution(name: str, value: Any) -> float:

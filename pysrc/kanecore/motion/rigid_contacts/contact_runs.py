@@ -30,7 +30,7 @@ from kanecore.motion.integration_failures import failure, outcome
 from kanecore.motion.progress import reporting_time
 from kanecore.motion.rigid_contacts.contact_laws import Contact, read_contacts
 from kanecore.motion.rigid_contacts.contact_results import ModeRun
-from kanecore.motion.rigid_contacts.contact_sensitivities import add_sensitivities, refuse_functions
+from kanecore.motion.rigid_contacts.contact_sensitivities import ContactSensitivities, refuse_functions
 from kanecore.motion.rigid_contacts.mode_course import Course
 from kanecore.motion.rigid_contacts.switches import read_switches, switch_events
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
@@ -296,7 +296,8 @@ class Modes:
             raise failure(problem, run, result)
         if wanted is not None:
             adaptive = {"auto": "auto_w", "rosenbrock": "rosenbrock_w"}.get(method, method if dt is None else "dop853")
-            add_sensitivities(result, wanted, course, lambda p: Course(self, p, small), watched, n, adaptive)
+            again = partial(Course, self, small=small)
+            ContactSensitivities(result, wanted, course, again, watched, n, adaptive).add()
         return result
 
     def _refuse_forced(self, watched: Events) -> None:

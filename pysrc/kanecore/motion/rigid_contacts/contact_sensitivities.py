@@ -32,7 +32,7 @@ from kanecore.motion.rigid_contacts.contact_results import Change, Leg, ModeRun
 from kanecore.motion.rigid_contacts.mode_choice import CLOSED, HELD, OPEN, STICK
 from kanecore.motion.simulation_options import MAX_STEPS, recording
 
-__all__ = ["add_sensitivities", "refuse_functions"]
+__all__ = ["ContactSensitivities", "refuse_functions"]
 
 Array = npt.NDArray[np.float64]
 
@@ -54,38 +54,26 @@ def refuse_functions(problem: InitialValueProblem) -> None:
         )
 
 
-def add_sensitivities(
-    result: ModeRun,
-    wanted: Sequence[str],
-    course: Any,
-    again: Callable[[InitialValueProblem], Any],
-    watched: Events,
-    shown: int,
-    method: str,
-) -> ModeRun:
-    """The run with its derivatives.
+class ContactSensitivities:
+    """Derivatives of a run along the chain of its motions between changes.
 
     Parameters
     ----------
+    result : ModeRun
+        The run, which gets its derivatives.
+    wanted : sequence of str
+        Kinds of variables: "x0", "p", "r".
     course : Course
         The contacts of the run.
     again : callable
         Makes contacts for a problem nearby.
+    watched : Events
+        All events of the run.
     shown : int
         Number of the user's events, the first ones.
     method : str
         An adaptive method.
-
-    Raises
-    ------
-    IntegrationError
-        A function has the rate 0 at its zero; two fall to zero at one time, and not for values nearby.
     """
-    return _Chain(result, wanted, course, again, watched, shown, method).followed()
-
-
-class _Chain:
-    """The chain of the motions between changes."""
 
     def __init__(
         self,
@@ -180,7 +168,14 @@ class _Chain:
         return np.column_stack([moved(column, first + j) for j, column in enumerate(columns.T)])
 
     # ------------------------------------------------------------------------------------------------- the chain
-    def followed(self) -> ModeRun:
+    def add(self) -> None:
+        """Give the run its derivatives.
+
+        Raises
+        ------
+        IntegrationError
+            A function has the rate 0 at its zero; two fall to zero at one time, and not for values nearby.
+        """
         result, course = self._result, self._course
         path, legs = course.path, course.legs
         times, n = result.run.times, self._n
@@ -225,7 +220,6 @@ class _Chain:
         groups = [of_zeros[np.array([z.i == i for z in zeros], dtype=bool)] for i in range(self._shown)]
         parts = ([g[:, 0] for g in groups], [g[:, 1 : 1 + n] for g in groups], [g[:, 1 + n :] for g in groups])
         result.with_sensitivities(Sensitivities(self._names, self._values, *parts))
-        return result
 
     def _owners(self, times: Array) -> npt.NDArray[np.intp]:
         """The leg of each time of the result; at a change that before it, if the state is."""

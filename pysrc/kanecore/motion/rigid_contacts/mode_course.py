@@ -350,7 +350,7 @@ class Course:
         begun = self.begins if t == self._last else [False] * len(self.contacts)  # at this time, and nothing moved
         self.begins = begins = [False] * len(self.contacts)
         for i in closed:
-            begins[i] = self.lengths[i] > 1 and (i in ended or begun[i] or self.is_slow(i) or self._sticks(i))
+            begins[i] = self.lengths[i] > 1 and (i in ended or begun[i] or self.is_slow(i) or self.now[i] == STICK)
             ways = self._ways(i, begins[i])
             if i in choices and begins[i]:
                 ways = tuple(mode for mode in choices[i] if mode != OPEN)
@@ -370,9 +370,6 @@ class Course:
         if choice.may_be_several(self.mu):
             modes = self._of_several(t, choice, modes)
         return modes, choice.settled(modes)
-
-    def _sticks(self, i: int) -> bool:
-        return self.now[i] == STICK
 
     def _ways(self, i: int, begins: bool) -> tuple[str, ...]:
         """Modes of a closed contact, by its slip."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kanecore.errors import unknown_name
 from kanecore.motion.events import Event
-from kanecore.motion.rigid_contacts.contact_laws import Contact, restitution
+from kanecore.motion.rigid_contacts.contact_laws import Contact, require_laws, restitution
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -99,11 +99,7 @@ def read_switches(dyn: Evaluator, switches: Mapping[str, Mapping[str, Any]], kin
 
 
 def _switch(dyn: Evaluator, name: str, law: Any, kinds: Mapping[str, str]) -> Switch:
-    if not isinstance(law, Mapping):
-        raise TypeError(f"switches[{name!r}] is {law!r}; write its law by name, such as {{'on': 1.0}}, or {{}}")
-    for key in law:
-        if key not in _LAWS:
-            raise unknown_name(f"law of switch {name!r} is called", key, _LAWS)
+    require_laws("switch", name, law, _LAWS, "{'on': 1.0}, or {}")
     rows = law.get("rows") or ([name] if name in kinds else [row for row in kinds if row.startswith(f"{name}, ")])
     rows = [rows] if isinstance(rows, str) else rows
     for row in rows or [name]:
